@@ -16,6 +16,7 @@ type File struct {
 	Before []byte // nil where the file is new
 	After  []byte // nil where the file was deleted
 	Large  bool   // Before and After are only how the versions begin
+	Ours   bool   // the repository's attributes say that it is no code of others, or not generated
 
 	ModeBefore, ModeAfter string // as git writes them, "" where they are not known
 }

@@ -30,9 +30,9 @@ func (f File) LeftOut() (why string, unseen bool) {
 		return "binary", written && !isBinary(f.After)
 	case f.Large || len(f.Before) > largest || len(f.After) > largest:
 		return "larger than 1 MiB", written
-	case isVendored(f.Name):
+	case !f.Ours && isVendored(f.Name):
 		return "vendored", written
-	case f.Before != nil && saysGenerated(f.Before):
+	case !f.Ours && f.Before != nil && saysGenerated(f.Before):
 		return "generated", written
 	}
 	return "", false

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -204,9 +205,10 @@ func (l *loop) present(ctx context.Context) (job.Work, error) {
 }
 
 // implementation is what the implementer is asked for: nothing before the review of what
-// was rebased.
+// was rebased, and where tests failed whose command is another one since: the same commit is
+// tested again.
 func (l *loop) implementation() *job.Implementation {
-	if l.worktree.Rebased > 0 && l.worktree.Rebased == l.status.Reviews {
+	if l.worktree.Rebased > 0 && l.worktree.Rebased == l.status.Reviews || l.earlier.TestedOtherwise(l.in.Tests.Command) {
 		return nil
 	}
 	i := &job.Implementation{
@@ -223,8 +225,9 @@ func (l *loop) implementation() *job.Implementation {
 	for _, d := range l.documents {
 		i.Brief.Documents = append(i.Brief.Documents, [2]string{d.Name, d.Text})
 	}
-	if len(l.earlier.Issues) > 0 {
-		i.Brief.Issues = review.IssueList(l.earlier.Issues)
+	i.Brief.Issues = review.IssueList(l.earlier.Issues)
+	for _, issue := range l.earlier.Issues {
+		i.Brief.Open = append(i.Brief.Open, issue.ID)
 	}
 	return i
 }
@@ -323,6 +326,21 @@ func (l *loop) submit(ctx context.Context) error {
 	return l.lookAgain(ctx)
 }
 
+// upheld says which of the issues that the implementer of the round declined the reviewers
+// find again, "" for none: a person decides between them.
+func (l *loop) upheld(found []review.Finding) string {
+	var titles []string
+	for _, d := range job.ReadDeclined(l.board.Said(job.ImplementID(l.round))) {
+		if at := slices.IndexFunc(found, func(f review.Finding) bool { return f.ID == d.ID }); at >= 0 {
+			titles = append(titles, fmt.Sprintf("%q", found[at].Title))
+		}
+	}
+	if len(titles) == 0 {
+		return ""
+	}
+	return "the implementer declines what the reviewer upholds: " + strings.Join(titles, ", ")
+}
+
 // message is that of the commit of a round.
 func (in ChangeInput) message(round int64) string {
 	text := cmp.Or(in.Message, "{change}: round {round}\n\nImplemented by an agent; not reviewed yet.")
@@ -359,10 +377,12 @@ func (l *loop) keep(ctx context.Context) error {
 		evidence.Note = l.board.Said(job.ImplementID(round))
 	}
 	if l.tests.run != nil {
-		evidence.FailedNew = &l.tests.run.FailedNew
+		evidence.FailedNew, evidence.TestCommand = &l.tests.run.FailedNew, l.in.Tests.Command
 	}
 	if reviewed.Review.Verdict == review.Approved { // while it is mended there is time for it
 		evidence.NeedsPerson, _ = review.Policy{}.ForPerson(nil, reviewed.Dropped, open)
+	} else {
+		evidence.NeedsPerson = cmp.Or(evidence.NeedsPerson, l.upheld(reviewed.Findings))
 	}
 	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), l.desk, l.in.Project,
 		reviewed.Review, append(reviewed.Warnings, hidden...), evidence)

@@ -3,10 +3,12 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Implementation is what an implementer is asked for: to change the files of a
@@ -33,6 +35,7 @@ type ImplementBrief struct {
 	Round     int64
 	Documents [][2]string // name and text of what says what the change is to do
 	Issues    string      // of the review before, "" in the first round
+	Open      []string    // their ids
 	Tests     string      // the command by which the work is tested, "" where there is none
 	Protected []string    // what must stay as it is
 }
@@ -61,9 +64,26 @@ func (i *Implementation) prompt(_ context.Context, j *Job) (draft, error) {
 	return draft{text: text, folder: i.Folder}, err
 }
 
-// judge judges the files. What was done lies in the folder, and the answer is kept with the
+// Declined is an issue that an implementer says is none.
+type Declined struct{ ID, Reason string }
+
+// ReadDeclined reads what an answer declines; none where it is no document that does.
+func ReadDeclined(answer string) []Declined {
+	text, _ := driver.Unwrap([]byte(answer), "json")
+	doc, err := codec.Parse([]byte(text))
+	if err != nil {
+		return nil
+	}
+	var list []Declined
+	for _, d := range doc.Get("declined").Elems() {
+		list = append(list, Declined{d.Get("id").Str(), strings.TrimSpace(d.Get("reason").Str())})
+	}
+	return list
+}
+
+// judge judges the files, or what the answer declines where none differs. What was done lies in the folder, and the answer is kept with the
 // attempt: nothing else is taken.
-func (i *Implementation) judge(ctx context.Context, _ *Job, _ answer) (judgement, error) {
+func (i *Implementation) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
 	files, forbidden, err := i.Touched(ctx)
 	if err != nil {
 		return judgement{}, err
@@ -72,7 +92,14 @@ func (i *Implementation) judge(ctx context.Context, _ *Job, _ answer) (judgement
 	for _, f := range forbidden {
 		judged.faults = append(judged.faults, fault(string(f.Code), f.File+" was changed: "+f.Why, 0, "Make "+f.File+" what it was before, or remove it if it was not there."))
 	}
-	if len(files) == 0 && len(judged.faults) == 0 {
+	declined := ReadDeclined(a.text)
+	for _, d := range declined {
+		if !slices.Contains(i.Brief.Open, d.ID) || d.Reason == "" {
+			judged.faults = append(judged.faults, fault(string(tidegate.SchemaValidationFailed), fmt.Sprintf("%q is declined without a reason, or is no issue of the review", tidegate.Cut(d.ID)), 0,
+				"Name an id of the review's issues, and say why it is none."))
+		}
+	}
+	if len(files) == 0 && len(declined) == 0 && len(judged.faults) == 0 {
 		judged.faults = append(judged.faults, fault(string(tidegate.Unchanged), "no file differs from what was there before", 0,
 			"Change the files of the folder that you work in, so that they do what the change asks for."))
 	}

@@ -378,22 +378,25 @@ func policyTyped(call cli.Invocation) (review.Policy, error) {
 // loadSettings reads the settings that count for a review.
 func (s *session) loadSettings(ctx context.Context, in *git.DiffInput) error {
 	places := config.Places{Dir: s.Project, User: s.ConfigDir, Getenv: s.Getenv}
-	if s.Call.Flag("settings") == "base" {
-		base, err := git.Base(ctx, s.Project, *in)
-		if err != nil {
-			return err
-		}
-		in.Settings.At = base
-		places.At = func(ctx context.Context, path string) ([]byte, bool, error) {
-			return git.FileAt(ctx, s.OwnDesk(), s.Project, base, path)
-		}
-	}
-	loaded, err := config.Load(ctx, places)
+	base, err := git.Base(ctx, s.Project, *in)
 	if err != nil {
 		return err
 	}
+	places.At = func(ctx context.Context, path string) ([]byte, bool, error) {
+		return git.FileAt(ctx, s.OwnDesk(), s.Project, base, path)
+	}
+	loaded, err := config.Load(ctx, places)
+	if s.Call.Flag("settings") == "base" {
+		in.Settings.At = base
+	} else {
+		if err == nil { // a file of the base that cannot be read lets nothing be ignored
+			in.Settings.IgnoreBefore = loaded.Review.Ignore
+		}
+		places.At = nil
+		loaded, err = config.Load(ctx, places)
+	}
 	in.Settings.Ignore, s.settings = loaded.Review.Ignore, &loaded
-	return nil
+	return err
 }
 
 // projectSettings are those that count for the project.

@@ -114,6 +114,13 @@ type Earlier struct {
 	Issues []review.Finding
 	Files  []string // that it was about, nil where that is not known
 	Digest string   // of its markdown, where a person handed it in
+
+	testCommand string // by which it was tested, "" where no test failed or none ran
+}
+
+// TestedOtherwise reports whether tests failed that were run by another command.
+func (e Earlier) TestedOtherwise(command string) bool {
+	return command != "" && e.testCommand != "" && command != e.testCommand
 }
 
 // EarlierReview is the review that the change's REVIEW.md holds, with the ids that
@@ -139,7 +146,11 @@ func EarlierReview(desk run.Desk, project, id string) (Earlier, error) {
 	if last := lastOf(numbers); last > 0 {
 		kept, err := readSidecar(folder, last)
 		if err == nil && kept.ReviewDigest == codec.DigestBytes(data) && kept.Findings != nil {
-			return Earlier{Issues: kept.Findings, Files: kept.Files}, nil
+			e := Earlier{Issues: kept.Findings, Files: kept.Files}
+			if kept.FailedNew != nil && *kept.FailedNew > 0 {
+				e.testCommand = kept.TestCommand
+			}
+			return e, nil
 		}
 	}
 	return Earlier{Issues: review.Identify(review.Read(data).Payload.Issues)}, nil

@@ -34,6 +34,7 @@ type Evidence struct {
 	Files       []string         `json:"files,omitempty"`        // that the reviewers were shown
 	Findings    []review.Finding `json:"findings,omitempty"`     // the issues of the review, in its order
 	Dropped     []review.Dropped `json:"dropped,omitempty"`      // findings that do not hold
+	TestCommand string           `json:"test_command,omitempty"` // by which it was tested
 	FailedNew   *int64           `json:"failed_new,omitempty"`   // tests that fail with the change and not without it
 	Note        string           `json:"note,omitempty"`         // of the implementer, about what was reviewed
 	NeedsPerson string           `json:"needs_person,omitempty"` // why a person decides, whatever the verdict
@@ -62,6 +63,7 @@ func KeptReviewShape() codec.Shape {
 			Shape: codec.List(review.FindingShape(codec.Field{Name: "why", Shape: codec.NotBlank()}), 0)},
 		codec.Field{Name: "failed_new", Shape: codec.IntegerFrom(0), Optional: true,
 			About: "tests that fail with the change and not without it"},
+		codec.Field{Name: "test_command", Shape: codec.Text(), Optional: true, About: "by which it was tested"},
 		codec.Field{Name: "note", Shape: codec.Text(), Optional: true, About: "of the implementer, about what was reviewed"},
 		codec.Field{Name: "needs_person", Shape: codec.NotBlank(), Optional: true, About: "why a person decides, whatever the verdict"},
 	)

@@ -216,7 +216,7 @@ func (d *Diff) readAll(ctx context.Context, r *Checkout, in DiffInput) error {
 	if err := d.compare(ctx, earlier); err != nil {
 		return err
 	}
-	d.ignore = in.Settings.Ignore
+	d.ignore = in.Settings.ignoredBefore()
 	return d.leaveMarked(ctx, r.Dir, in.Settings)
 }
 
@@ -337,7 +337,6 @@ func (d *Diff) read(ctx context.Context, earlier version, names []string, rename
 		}
 		d.Files = append(d.Files, f)
 	}
-	d.takeOut(review.File.LeftOut)
 	return nil
 }
 

@@ -473,7 +473,7 @@ func TestUnseen(t *testing.T) {
 		"long.sql left out: larger than 1 MiB (unseen)", "photo.jpg left out: binary", "third_party/gone.go left out: vendored",
 		"third_party/lib.go left out: vendored (unseen)", `vendor/ours.go left out: ignored by "vendor/**" of tidegate.toml`, "wide.py left out: a program that is not UTF-8 (unseen)",
 	}
-	in := DiffInput{Base: "HEAD", Settings: Settings{Ignore: []string{"vendor/**", "*.gen"}}}
+	in := DiffInput{Base: "HEAD", Settings: Settings{Ignore: []string{"vendor/**", "*.gen"}, IgnoreBefore: []string{"*.gen", "vendor/**"}}}
 	if diff := cmp.Diff(want, statuses(readDiff(t, dir, in))); diff != "" {
 		t.Errorf("the work tree (-want +got):\n%s", diff)
 	}
@@ -491,14 +491,16 @@ func TestUnseen(t *testing.T) {
 // has them.
 func TestDiffLeavesOutWhatSettingsName(t *testing.T) {
 	dir := repo.New(t)
-	repo.Write(t, dir, ".gitattributes", "*.gen linguist-generated\nkept.gen -linguist-generated\nother/** linguist-vendored=true\n")
+	repo.Write(t, dir, ".gitattributes", "*.gen linguist-generated\nkept.gen -linguist-generated\nother/** linguist-vendored=true\nvendor/ours/** -linguist-vendored\n")
 	repo.Write(t, dir, "tidegate.toml", "[review]\n")
 	repo.Commit(t, dir)
-	repo.WriteAll(t, dir, map[string]string{"api.gen": "x\n", "kept.gen": "x\n", "other/a/b.go": "x\n", "docs/api/deep/x.md": "x\n", "docs/x.md": "x\n", "lib/a.pb.go": "x\n"})
-	settings := Settings{Ignore: []string{"docs/api/**", "*.pb.go", "[", "nothing/*"}}
+	repo.WriteAll(t, dir, map[string]string{"api.gen": "x\n", "kept.gen": "x\n", "other/a/b.go": "x\n", "docs/api/deep/x.md": "x\n", "docs/x.md": "x\n", "lib/a.pb.go": "x\n", "hidden.go": "x\n", "vendor/ours/a.go": "x\n", "vendor/theirs/a.go": "x\n"})
+	globs := []string{"docs/api/**", "*.pb.go", "[", "nothing/*"}
+	settings := Settings{Ignore: append(globs, "hidden.go"), IgnoreBefore: globs}
 	want := []string{
-		"docs/x.md: added", "kept.gen: added", "api.gen left out: generated, says .gitattributes", `docs/api/deep/x.md left out: ignored by "docs/api/**" of tidegate.toml`,
-		`lib/a.pb.go left out: ignored by "*.pb.go" of tidegate.toml`, "other/a/b.go left out: vendored, says .gitattributes",
+		"docs/x.md: added", "kept.gen: added", "vendor/ours/a.go: added", "api.gen left out: generated, says .gitattributes", `docs/api/deep/x.md left out: ignored by "docs/api/**" of tidegate.toml`,
+		`hidden.go left out: ignored by "hidden.go" of tidegate.toml, which the base does not say (unseen)`, `lib/a.pb.go left out: ignored by "*.pb.go" of tidegate.toml`, "other/a/b.go left out: vendored, says .gitattributes",
+		"vendor/theirs/a.go left out: vendored (unseen)",
 	}
 	if diff := cmp.Diff(want, statuses(readDiff(t, dir, DiffInput{Base: "HEAD", Settings: settings}))); diff != "" {
 		t.Errorf("the work tree (-want +got):\n%s", diff)
@@ -507,9 +509,10 @@ func TestDiffLeavesOutWhatSettingsName(t *testing.T) {
 	// counts for nothing.
 	repo.Write(t, dir, ".gitattributes", "* linguist-generated\n")
 	repo.Write(t, dir, "tidegate.toml", "[review]\nignore = [\"**\"]\n")
-	settings.At = "HEAD"
+	settings = Settings{Ignore: globs, At: "HEAD"}
+	want = slices.Insert(slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "hidden.go") }), 1, "hidden.go: added")
 	want = append([]string{".gitattributes: changed"}, want...)
-	want = slices.Insert(want, 3, "tidegate.toml: changed")
+	want = slices.Insert(want, 4, "tidegate.toml: changed")
 	if diff := cmp.Diff(want, statuses(readDiff(t, dir, DiffInput{Base: "HEAD", Settings: settings}))); diff != "" {
 		t.Errorf("as of the base (-want +got):\n%s", diff)
 	}

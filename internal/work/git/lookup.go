@@ -129,10 +129,8 @@ func (l *Lookup) closed(v version, name string) string {
 	case o.size > maxShown:
 		return "it is larger than 1 MiB"
 	}
-	for _, glob := range l.d.ignore {
-		if matches(glob, name) {
-			return fmt.Sprintf("[review] ignore of tidegate.toml names it (%s)", glob)
-		}
+	if glob, ignored := named(l.d.ignore, name); ignored {
+		return fmt.Sprintf("[review] ignore of tidegate.toml names it (%s)", glob)
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ func TestLookups(t *testing.T) {
 	repo.Write(t, dir, "new.go", "package main // shrink\n")
 	desk := run.Desk{Reach: artifact.Everywhere}
 	d := must.Get(ReadDiff(t.Context(), desk, dir, DiffInput{Base: "HEAD",
-		Settings: Settings{Ignore: []string{"*.gen"}}}))(t)
+		Settings: Settings{Ignore: []string{"*.gen"}, IgnoreBefore: []string{"*.gen"}}}))(t)
 	defer d.Close()
 	// What is on the disk afterwards is not asked.
 	repo.Write(t, dir, "queue/queue.go", "package lies\n")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -55,6 +56,9 @@ func FileAt(ctx context.Context, desk run.Desk, project, commit, file string) (t
 // what they mean.
 var marks = map[string]string{"linguist-generated": "generated, says .gitattributes", "linguist-vendored": "vendored, says .gitattributes"}
 
+// ours is the mark of a file of which the attributes say that it is neither.
+const ours = "ours"
+
 // marked are the files that the repository's attributes mark, with the reason:
 // attributes as they are in the work tree or, with a commit, there.
 func marked(ctx context.Context, dir, commit string, files []string) (map[string]string, error) {
@@ -86,8 +90,11 @@ func marked(ctx context.Context, dir, commit string, files []string) (map[string
 	fields := strings.Split(string(answer), "\x00") // name, attribute, value, …
 	why := map[string]string{}
 	for i := 0; i+2 < len(fields); i += 3 {
-		if value := fields[i+2]; value == "set" || value == "true" {
+		switch value := fields[i+2]; {
+		case value == "set" || value == "true":
 			why[fields[i]] = marks[fields[i+1]]
+		case (value == "unset" || value == "false") && why[fields[i]] == "":
+			why[fields[i]] = ours
 		}
 	}
 	return why, nil
@@ -96,7 +103,18 @@ func marked(ctx context.Context, dir, commit string, files []string) (map[string
 // Settings say which files of a diff no reviewer is shown.
 type Settings struct {
 	Ignore []string // globs
-	At     string   // the commit whose attributes count, "" for those of the work tree
+	// IgnoreBefore are those that the base has, where Ignore is of the files as they are:
+	// what the change itself hides is for a person.
+	IgnoreBefore []string
+	At           string // the commit whose attributes count, "" for those of the work tree
+}
+
+// ignoredBefore are the globs of the base.
+func (s Settings) ignoredBefore() []string {
+	if s.At != "" {
+		return s.Ignore
+	}
+	return s.IgnoreBefore
 }
 
 // DismissedFile, beside the folder of changes, has the findings of which a person
@@ -120,9 +138,6 @@ func (d *Diff) leaveMarked(ctx context.Context, dir string, s Settings) error {
 	for _, f := range d.Files {
 		names = append(names, f.Name)
 	}
-	for _, left := range d.Unseen() {
-		names = append(names, left.File)
-	}
 	why, err := marked(ctx, dir, s.At, names)
 	if err != nil {
 		return err
@@ -133,30 +148,37 @@ func (d *Diff) leaveMarked(ctx context.Context, dir string, s Settings) error {
 			return err
 		}
 	}
-	rule := func(name string) (reason string, unseen bool) {
-		if DecidesReviews(name) {
-			return "", false // else it could keep itself from being seen
+	d.takeOut(func(f review.File) (string, bool) {
+		f.Ours = why[f.Name] == ours
+		reason, unseen := f.LeftOut()
+		if DecidesReviews(f.Name) || reason != "" && !unseen {
+			return reason, unseen // a file that decides could keep itself from being seen
 		}
-		for _, glob := range s.Ignore {
-			if matches(glob, name) {
+		if glob, ignored := named(s.Ignore, f.Name); ignored {
+			if _, ignoredBefore := named(s.ignoredBefore(), f.Name); ignoredBefore {
 				return fmt.Sprintf("ignored by %q of tidegate.toml", glob), false
 			}
+			return fmt.Sprintf("ignored by %q of tidegate.toml, which the base does not say", glob), f.After != nil
 		}
-		if why[name] != "" && before[name] == "" {
-			return why[name] + ", which the base does not say", true
+		switch mark := why[f.Name]; {
+		case mark == "" || mark == ours:
+			return reason, unseen
+		case before[f.Name] == "" || before[f.Name] == ours:
+			return mark + ", which the base does not say", f.After != nil
+		default:
+			return mark, false
 		}
-		return why[name], false
-	}
-	for i, left := range d.LeftOut {
-		if reason, unseen := rule(left.File); left.Unseen && reason != "" && !unseen {
-			d.LeftOut[i] = LeftOut{File: left.File, Why: reason}
-		}
-	}
-	d.takeOut(func(f review.File) (string, bool) {
-		reason, unseen := rule(f.Name)
-		return reason, unseen && f.After != nil
 	})
 	return nil
+}
+
+// named is the first of the globs that mean a file.
+func named(globs []string, name string) (glob string, ok bool) {
+	at := slices.IndexFunc(globs, func(glob string) bool { return matches(glob, name) })
+	if at < 0 {
+		return "", false
+	}
+	return globs[at], true
 }
 
 // matches reports whether a file has a name that a glob means: ** stands for any
