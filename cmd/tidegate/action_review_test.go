@@ -130,7 +130,7 @@ func (p *pullRequest) start(event, workspace string, inputs map[string]string) *
 	if strings.HasPrefix(event, "pull_request") {
 		r.values["github.event.pull_request.number"], r.values["github.event.pull_request.base.sha"], r.values["github.event.pull_request.head.sha"] = "12", p.Base, p.Head
 	}
-	r.cached()
+	r.buildsOurs()
 	r.uses["actions/upload-artifact"] = func(with map[string]string) map[string]string {
 		text := must.Get(os.ReadFile(with["path"]))(p.t)
 		a := fakeforge.Artifact{ID: int64(100 + len(p.Artifacts)), Name: with["name"], Zip: fakeforge.Zip("review.json", text), Run: 77}
@@ -471,18 +471,14 @@ func TestActionPassesItsInputs(t *testing.T) {
 	stub := filepath.Join(p.bin, "stub")
 	p.put(stub, "#!/bin/sh\nprintf '%s\\n' \"$@\" > "+p.said+"/args\nexit 2\n")
 	r := p.start("pull_request", p.repo, map[string]string{"mode": "review", "reviewer": "codex\nclaude", "model": "m 1", "project": "sub folder", "paths": "a b\nc\n", "max-cost": "3", "max-tokens": "1000",
-		"max-minutes": "7", "test": "go test ./... && echo ok", "test-network": "true", "fail-on": "low", "name": "second", "base": "main"})
-	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
-		if err := os.Symlink(stub, filepath.Join(with["path"], "tidegate")); err != nil {
-			t.Error(err)
-		}
-		return map[string]string{"cache-hit": "true"}
-	}
+		"max-minutes": "7", "test": "go test ./... && echo ok", "test-network": "true", "fail-on": "low", "name": "second", "base": "main",
+		"verify": "claude\ngemini", "agree": "2", "import": "lint.sarif", "only-new": "true"})
+	r.builds(stub)
 	if outputs, status := r.run(p.action); status != 2 || outputs["status"] != "2" {
 		t.Errorf("exit status %d, %v\n%s", status, outputs, r.log.String())
 	}
 	args := must.Get(os.ReadFile(filepath.Join(p.said, "args")))(t)
-	for _, want := range []string{"review\nrun\n", "--name\nsecond\n", "--settings\nbase\n", "--fail-on\nlow\n", "--max-minutes\n7\n", "--head\n" + p.Head + "\n", "--base\nmain\n", "--project\n./sub folder\n", "--path\n./a b\n",
+	for _, want := range []string{"review\nrun\n", "--name\nsecond\n", "--settings\nbase\n", "--verify\nclaude\n--verify\ngemini\n", "--agree\n2\n", "--import\n" + p.repo + "/lint.sarif\n", "--only-new\n", "--fail-on\nlow\n", "--max-minutes\n7\n", "--head\n" + p.Head + "\n", "--base\nmain\n", "--project\n./sub folder\n", "--path\n./a b\n",
 		"--path\n./c\n", "--reviewer\ncodex\n", "--reviewer\nclaude\n", "--model\nm 1\n", "--test\ngo test ./... && echo ok\n", "--test-network\n", "--max-cost\n3\n", "--max-tokens\n1000\n", "--yes\n"} {
 		if !strings.Contains("\n"+string(args), "\n"+want) {
 			t.Errorf("%q is missing in\n%s", want, args)

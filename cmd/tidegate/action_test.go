@@ -50,7 +50,7 @@ type runner struct {
 	t         *testing.T
 	workspace string
 	temp      string
-	values    map[string]string // of expressions: inputs.only, steps.cache.outputs.cache-hit
+	values    map[string]string // of expressions: inputs.only, steps.choose.outputs.version
 	uses      map[string]func(with map[string]string) (outputs map[string]string)
 	path      string   // goes before PATH
 	env       []string // beside that of the test
@@ -70,9 +70,7 @@ func newRunner(t *testing.T, workspace string, inputs map[string]string) *runner
 		"github.token": fakeforge.Token, "github.event_name": "push", "github.event.pull_request.number": "", "github.event.pull_request.base.sha": "", "github.event.pull_request.head.sha": "",
 	}}
 	r.values["runner.temp"] = r.temp
-	r.uses = map[string]func(map[string]string) map[string]string{
-		"actions/cache": func(map[string]string) map[string]string { return map[string]string{"cache-hit": "false"} },
-	}
+	r.uses = map[string]func(map[string]string) map[string]string{}
 	for name, value := range inputs {
 		r.values["inputs."+name] = value
 	}
@@ -224,20 +222,26 @@ func demoData(t *testing.T) string {
 	return data
 }
 
-// cached gives the runner a cache that already has the program. The source, whose
-// digest is the key, is one file: TestActionBuildsWhereNothingIsCached has the whole.
-func (r *runner) cached() {
-	program := must.Get(exec.LookPath("tidegate"))(r.t)
+// builds lets the runner build a program from a source of one file, with a stand-in for go.
+func (r *runner) builds(program string) {
 	source := r.t.TempDir()
 	must.Do(r.t, os.WriteFile(filepath.Join(source, "go.mod"), []byte("module example\n"), 0o600))
 	r.values["github.action_path"] = source
-	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
-		if err := os.Symlink(program, filepath.Join(with["path"], "tidegate")); err != nil {
+	r.uses["actions/setup-go"] = func(with map[string]string) map[string]string {
+		if _, err := os.Stat(with["go-version-file"]); err != nil {
 			r.t.Error(err)
 		}
-		return map[string]string{"cache-hit": "true"}
+		return nil
 	}
+	if r.path == "" {
+		r.path = r.t.TempDir()
+	}
+	fake := "#!/bin/bash\n[ \"$*\" = \"build -trimpath -o $RUNNER_TEMP/tidegate/ ./cmd/tidegate\" ] && [ -f go.mod ] && ln -s '" + program + "' \"$RUNNER_TEMP/tidegate/tidegate\"\n"
+	must.Do(r.t, os.WriteFile(filepath.Join(r.path, "go"), []byte(fake), 0o700))
 }
+
+// buildsOurs lets the runner build the program under test.
+func (r *runner) buildsOurs() { r.builds(must.Get(exec.LookPath("tidegate"))(r.t)) }
 
 // TestActionReviewsAWave runs the steps of the action with the program in the
 // cache, as in every run but the first.
@@ -275,7 +279,7 @@ func TestActionReviewsAWave(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRunner(t, data, test.inputs)
 			r.values["inputs.perspectives"] = "perspectives.json"
-			r.cached()
+			r.buildsOurs()
 			uploaded := ""
 			r.uses["github/codeql-action/upload-sarif"] = func(with map[string]string) map[string]string {
 				text, err := os.ReadFile(with["sarif_file"])
@@ -302,11 +306,6 @@ func TestActionReviewsAWave(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(partly, "owned")); err == nil {
 				t.Error("an input was run")
-			}
-			for _, step := range []string{"Install the release", "Set up Go", "Build the program"} {
-				if strings.Contains(strings.Join(r.did, ";"), step) {
-					t.Errorf("with the program in the cache the step %q runs", step)
-				}
 			}
 		})
 	}
@@ -344,7 +343,7 @@ func TestActionAuditsDocuments(t *testing.T) {
 	for i := 0; i < len(audits); i += full.Stride(len(audits), 2) {
 		test := audits[i]
 		r := newRunner(t, work, map[string]string{"mode": "audit", "documents": test.documents, "fail-on": test.failOn, "pages": "pages"})
-		r.cached()
+		r.buildsOurs()
 		outputs, status := r.run(a)
 		if status != test.status || outputs["status"] != strconv.Itoa(test.status) || !strings.Contains(r.log.String(), test.log) || !strings.Contains(r.summary, test.summary) {
 			t.Errorf("%s: status %d, %v\n%s\n%s", test.documents, status, outputs, r.log.String(), r.summary)
@@ -424,32 +423,23 @@ func archiveOf(t *testing.T, program string) []byte {
 	return out.Bytes()
 }
 
-// TestActionBuildsWhereNothingIsCached has a stand-in for go in place of a real
-// build.
-func TestActionBuildsWhereNothingIsCached(t *testing.T) {
+// TestActionBuildsItsSource: without a release the program is built at every start, and
+// other actions are pinned by commit.
+func TestActionBuildsItsSource(t *testing.T) {
 	t.Parallel()
 	var a action
 	parseYAML(t, "action.yml", &a)
 	r := newRunner(t, demoData(t), map[string]string{"perspectives": "perspectives.json", "outputs": "mended"})
-	key := ""
-	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
-		key = with["key"]
-		return nil // a cache without the key sets no output
-	}
-	r.uses["actions/setup-go"] = func(with map[string]string) map[string]string {
-		if _, err := os.Stat(with["go-version-file"]); err != nil {
-			t.Error(err)
-		}
-		return nil
-	}
-	r.path = t.TempDir()
-	fake := "#!/bin/bash\n[ \"$*\" = \"build -trimpath -o $RUNNER_TEMP/tidegate/ ./cmd/tidegate\" ] && [ -f go.mod ] && ln -s \"$(command -v tidegate)\" \"$RUNNER_TEMP/tidegate/tidegate\"\n"
-	must.Do(t, os.WriteFile(filepath.Join(r.path, "go"), []byte(fake), 0o700))
-	if _, status := r.run(a); status != 0 || strings.Join(r.did, ";") != "Choose the program;Take the program from the cache;Set up Go;Build the program;Review the wave;Judge the wave" {
+	source := r.values["github.action_path"]
+	r.buildsOurs()
+	r.values["github.action_path"] = source
+	if _, status := r.run(a); status != 0 || strings.Join(r.did, ";") != "Choose the program;Set up Go;Build the program;Review the wave;Judge the wave" {
 		t.Errorf("exit status %d, steps %q\n%s", status, r.did, r.log.String())
 	}
-	if !regexp.MustCompile(`^tidegate-Linux-X64-[0-9a-f]{40}$`).MatchString(key) {
-		t.Errorf("the key of the cache is %q", key)
+	for _, step := range a.Runs.Steps {
+		if step.Uses != "" && !regexp.MustCompile(`^[a-z-]+/[a-z/-]+@[0-9a-f]{40}$`).MatchString(step.Uses) {
+			t.Errorf("%s is not pinned by commit", step.Uses)
+		}
 	}
 }
 

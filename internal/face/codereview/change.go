@@ -208,7 +208,7 @@ func (s *session) showChange(id string, out engine.ChangeOutcome) (int, error) {
 	} else {
 		r := report.Report{Name: "change_run", Title: "Change " + id, Status: report.PassIf(done), Summary: result.Reason}
 		r.Add(report.Fields{{Name: "Phase", Value: result.Phase, Mark: r.Status}, {Name: "Reviews", Value: fmt.Sprint(result.Rounds)}, {Name: "Branch", Value: result.Branch},
-			{Name: "Worktree", Value: result.Worktree}})
+			{Name: "Worktree", Value: result.Worktree}, {Name: "It took", Value: dispatch.SpentText(out.Spent)}})
 		if len(result.Around) > 0 {
 			var names report.Bullets
 			for _, name := range result.Around {

@@ -130,8 +130,7 @@ func (e commands) reviewDismiss(ctx context.Context, call cli.Invocation) error 
 		}
 		list, said = append(list, d), append(said, fmt.Sprintf("%s %q", d.ID, d.Title))
 	}
-	person := tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
-	path, err := change.Dismiss(person, e.OwnDesk(), e.Project, list, call.Flag("reason"))
+	path, err := change.Dismiss(byTerminal(ctx), e.OwnDesk(), e.Project, list, call.Flag("reason"))
 	if err != nil {
 		return err
 	}
@@ -191,7 +190,7 @@ func (e commands) reviewHook(ctx context.Context, call cli.Invocation) error {
 		in.Args = append(in.Args, "--reviewer", named)
 	}
 	in.Args = append(in.Args, "--fail-on", call.Flag("fail-on"))
-	path, err := change.InstallHook(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal}), e.OwnDesk(), e.Project, in)
+	path, err := change.InstallHook(ctx, e.OwnDesk(), e.Project, in)
 	if err != nil {
 		return err
 	}
@@ -204,8 +203,7 @@ func (e commands) reviewHookRemove(ctx context.Context, call cli.Invocation) err
 	if len(call.Args) > 0 {
 		kind = call.Args[0]
 	}
-	person := tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
-	path, err := change.RemoveHook(person, e.OwnDesk(), e.Project, kind)
+	path, err := change.RemoveHook(ctx, e.OwnDesk(), e.Project, kind)
 	if err != nil {
 		return err
 	}
