@@ -24,6 +24,10 @@ const (
 var (
 	looseBox   = pattern(`^\[ ?[xX✓✔☑] ?\]` + marks + said)
 	looseLabel = pattern(`^` + marks + `(?i:verdict)` + marks + said)
+	// The verdict in a sentence: what it was changed to, or is.
+	looseSentence = pattern(`^` + marks + `(?i:(?:the|this|my|our|final|new) )?(?i:verdict)(?: \pL+){0,4} (?i:to|is|as|becomes|remains)` + marks + said)
+	// An approval that is refused, in a section about the verdict.
+	notApproved = pattern(`^` + marks + `((?i:NOT[ _-]APPROVED)` + wordEnd + `|(?i:UNAPPROVED|DISAPPROVED|REJECTED|REFUSED|DENIED|DECLINED)` + saidEnd + `)`)
 	// The word alone on a line, or said of something; an explanation may follow.
 	looseWord = pattern(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)` + saidEnd)
 	aloneWord = pattern(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
@@ -63,6 +67,12 @@ func looselySaid(text string, inVerdict, inHTML bool) string {
 	}
 	if m := looseLabel().FindStringSubmatch(text); m != nil {
 		return m[1] + m[2]
+	}
+	if m := looseSentence().FindStringSubmatch(text); m != nil {
+		return m[1] + m[2]
+	}
+	if inVerdict && notApproved().MatchString(text) {
+		return "NOT_APPROVED"
 	}
 	if m := looseWord().FindStringSubmatch(text); m != nil && !(inHTML && strings.EqualFold(m[1], string(Approved))) {
 		return m[1]

@@ -187,6 +187,10 @@ func TestAnyWayToStateAnotherVerdictContradicts(t *testing.T) {
 		"struck through by a tag":            "<del>APPROVED</del> NEEDS_FIX\n\n" + approved,
 		"struck through in HTML":             "<p>\n<s>APPROVED</s> NEEDS_FIX\n</p>\n\n" + approved,
 		"struck through in a box":            approved + "- [x] ~~APPROVED~~ NEEDS_FIX\n",
+		"changed in a sentence":              "# Verdict: APPROVED\n\nAll good.\n\nVerdict changed to NEEDS\\_FIX\n",
+		"changed in bold":                    approved + "\n**The verdict was changed to MAJOR ISSUES** after a second look\n",
+		"not approved, and a hidden box":     "## Verdict\n\nNot approved, see below\n\n<details>\n\n- [x] APPROVED\n\n</details>\n",
+		"not approved before the box":        "## Verdict\n\nNot approved yet.\n\n- [x] APPROVED\n",
 		"both on one line":                   "**Verdict**: APPROVED, NEEDS_FIX\n\n" + approved,
 	} {
 		t.Run(name, func(t *testing.T) {
