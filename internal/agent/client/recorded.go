@@ -20,6 +20,7 @@ import (
 //	                                      prompt-2.md      of turn 2, optional
 //	                                      answer-<turn>.md or .json
 //	                                      attempt.json     optional: version, tool calls, usage, outcome
+//	                                      events.jsonl     optional: what it asked the home
 type recorded struct {
 	folder string
 }
@@ -79,6 +80,9 @@ func (d *recorded) Run(ctx context.Context, task driver.Task, event func(driver.
 		event(driver.Event{Kind: driver.Warning, Text: fmt.Sprintf("the answer was recorded for another prompt: %s, and the prompt is %s",
 			codec.DigestBytes(asked), codec.DigestBytes([]byte(task.Prompt)))})
 	}
+	if err := askAgain(ctx, folder, at, task, event); err != nil {
+		return answer, unreadable(err)
+	}
 	switch {
 	case len(text) > task.Limits.MostAnswer():
 		return answer, driver.Failf(driver.Flood, "the recorded answer has %d bytes; at most %d are allowed", len(text), task.Limits.MostAnswer())
@@ -95,6 +99,39 @@ func (d *recorded) Run(ctx context.Context, task driver.Task, event func(driver.
 		return answer, unreadable(err)
 	}
 	return answer, nil
+}
+
+// askAgain asks the home what the recorded agent asked it. Where an answer is another one
+// than then, an event says so: the recorded agent answered from something else.
+func askAgain(ctx context.Context, folder *artifact.Folder, at string, task driver.Task, event func(driver.Event)) error {
+	if task.Home == nil || task.Turn > 1 {
+		return nil
+	}
+	events, err := folder.Read(at + "events.jsonl")
+	if err != nil {
+		return artifact.UnlessMissing(err)
+	}
+	for line := range strings.Lines(string(events)) {
+		said, _ := codec.Parse([]byte(line)) // what is no call has no name and no digest
+		call, _ := codec.Parse([]byte(said.Get("raw").Str()))
+		name, was := call.Get("name").Str(), call.Get("answer_digest").Str()
+		if name == "" || was == "" {
+			continue
+		}
+		arguments := map[string]string{}
+		for _, m := range call.Get("arguments").Members() {
+			arguments[m.Key] = m.Value.Str()
+		}
+		text, err := task.Home.Answer(ctx, name, arguments)
+		if err != nil {
+			return err
+		}
+		if is := codec.DigestBytes([]byte(text)); is != was {
+			event(driver.Event{Kind: driver.Warning, Text: fmt.Sprintf("%s was answered with %s when this was recorded, and with %s today: %s",
+				name, was, is, driver.Shown(fmt.Sprint(arguments)))})
+		}
+	}
+	return nil
 }
 
 // Recorded is the attempt.json that a recording has for an attempt at a job, nil where it

@@ -1,7 +1,9 @@
 package client_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/must"
 )
 
@@ -97,6 +100,35 @@ func TestRecorded(t *testing.T) {
 				t.Errorf("said that the prompt differs: %v, want %v", warned, test.warned)
 			}
 		})
+	}
+}
+
+// TestRecordedAsksAgain: what the recorded agent looked up is looked up again, and an answer
+// that is another one is said.
+func TestRecordedAsksAgain(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	call := func(path, answer string) string {
+		raw := fmt.Sprintf(`{"type":"tool","name":"read_file","arguments":{"path":%q,"tree":"change"},"answer_digest":%q}`, path, codec.DigestBytes([]byte(answer)))
+		return fmt.Sprintf(`{"kind":"tool","raw":%q}`, raw) + "\n"
+	}
+	files := filepath.Join(folder, "jobs/code_review.1/001")
+	must.Do(t, os.MkdirAll(files, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(files, "answer-1.json"), []byte("{}"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(files, "events.jsonl"), []byte(`{"kind":"message","text":"hm"}`+"\nhalf a li\n"+call("a.go", "text of a.go")+call("b.go", "another text")), 0o600))
+	d := must.Get(client.New(driver.Settings{Driver: "recorded:" + folder}, driver.Host{}))(t)
+	var asked, warned []string
+	home := &driver.Home{Answer: func(_ context.Context, tool string, arguments map[string]string) (string, error) {
+		asked = append(asked, tool+" "+arguments["tree"]+" "+arguments["path"])
+		return "text of " + arguments["path"], nil
+	}}
+	must.Get(d.Run(t.Context(), driver.Task{Job: "code_review.1", Attempt: 1, Turn: 1, Home: home}, func(e driver.Event) {
+		if e.Kind == driver.Warning {
+			warned = append(warned, e.Text)
+		}
+	}))(t)
+	if strings.Join(asked, "; ") != "read_file change a.go; read_file change b.go" || len(warned) != 1 || !strings.Contains(warned[0], "b.go") {
+		t.Errorf("asked %q, warned of %q", asked, warned)
 	}
 }
 

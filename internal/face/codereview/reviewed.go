@@ -202,9 +202,9 @@ func (r ReviewRun) report() report.Report {
 }
 
 func (r ReviewRun) reportNothing() report.Report {
-	out := report.Report{Name: "review", Title: "Code review of " + r.ChangeID, Summary: "nothing to review", Status: report.Pass}
+	out := report.Report{Name: "review", Title: "Code review of " + r.ChangeID, Summary: "nothing to review", Status: report.PassIf(r.Exit == 0)}
 	out.Add(report.Paragraph(r.Summary))
-	out.AddCase(report.Case{Name: r.ChangeID, Status: report.Pass, Note: r.Summary})
+	out.AddCase(report.Case{Name: r.ChangeID, Status: out.Status, Note: r.Summary})
 	review.AddUnanswered(&out, r.ForPerson, r.ReviewPath)
 	var left []string
 	for _, f := range r.LeftOut {
