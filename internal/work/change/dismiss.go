@@ -33,18 +33,7 @@ func messageOf(d review.Dismissal) ([]byte, error) {
 // signed, one without a signature that counts does not count. It returns READ_FAILED,
 // and SCHEMA_VALIDATION_FAILED for a file that is something else.
 func Dismissed(ctx context.Context, desk run.Desk, project, commit string) (review.Dismissals, error) {
-	file := filepath.Join(project, filepath.FromSlash(desk.ChangesFolder()), git.DismissedFile)
-	read := func(name string) ([]byte, bool, error) {
-		if commit != "" {
-			return git.FileAt(ctx, desk, project, commit, name)
-		}
-		text, err := desk.Reach.ReadDocument("dismissed", name)
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			return nil, false, nil
-		}
-		return text, err == nil, err
-	}
-	text, found, err := read(file)
+	file, text, found, err := fileOf(ctx, desk, project, commit, git.DismissedFile)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -53,7 +42,7 @@ func Dismissed(ctx context.Context, desk run.Desk, project, commit string) (revi
 		return nil, err
 	}
 	var signers *seal.Signers
-	if text, found, err := read(filepath.Join(filepath.Dir(file), signersFile)); err != nil {
+	if _, text, found, err := fileOf(ctx, desk, project, commit, signersFile); err != nil {
 		return nil, err
 	} else if found {
 		if signers, err = seal.ParseSigners(text); err != nil {
@@ -66,16 +55,21 @@ func Dismissed(ctx context.Context, desk run.Desk, project, commit string) (revi
 // SignsDismissals reports whether dismissals count only where they are signed: as the
 // project has it or, with a commit, as it had it there. It returns READ_FAILED.
 func SignsDismissals(ctx context.Context, desk run.Desk, project, commit string) (bool, error) {
-	name := filepath.Join(project, filepath.FromSlash(desk.ChangesFolder()), signersFile)
+	_, _, found, err := fileOf(ctx, desk, project, commit, signersFile)
+	return found, err
+}
+
+// fileOf reads a file beside the folder of changes: as the project has it or, with a commit,
+// as it had it there.
+func fileOf(ctx context.Context, desk run.Desk, project, commit, name string) (path string, text []byte, found bool, err error) {
+	path = filepath.Join(project, filepath.FromSlash(desk.ChangesFolder()), name)
 	if commit != "" {
-		_, found, err := git.FileAt(ctx, desk, project, commit, name)
-		return found, err
+		text, found, err = git.FileAt(ctx, desk, project, commit, path)
+		return path, text, found, err
 	}
-	_, err := desk.Reach.ReadDocument("signers", name)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return false, nil
-	}
-	return err == nil, err
+	text, err = desk.Reach.ReadDocument("project", path)
+	found = err == nil
+	return path, text, found, artifact.UnlessMissing(err)
 }
 
 // signedBy reports whether the signature that a dismissal needs is there.

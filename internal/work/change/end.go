@@ -26,19 +26,7 @@ func Abandon(ctx context.Context, desk run.Desk, project, id string) error {
 		return err
 	}
 	defer folder.Close()
-	if _, err := readState(folder); err != nil {
-		return err
-	}
-	r, err := readToDecide(ctx, desk, folder, id)
-	if err != nil {
-		return err
-	}
-	d := r.decision(id, "change_abandon")
-	signature, err := d.sign(ctx, desk, folder)
-	if err != nil {
-		return err
-	}
-	v, err := enter(ctx, desk, folder, id, nil)
+	v, d, signature, err := enterToDecide(ctx, desk, folder, id, "change_abandon", func(*decision) {})
 	if err != nil {
 		return err
 	}

@@ -192,12 +192,7 @@ func (w *Worktree) counted(ctx context.Context, before, after string) (Merged, e
 		return Merged{}, git.Unread(ctx, err)
 	}
 	merged := Merged{Commit: after}
-	status := ""
-	for part := range git.ZeroTerminated(names) {
-		if status == "" {
-			status = string(part)
-			continue
-		}
+	for status := range git.Changed(names) {
 		switch status {
 		case "A":
 			merged.Added++
@@ -206,7 +201,6 @@ func (w *Worktree) counted(ctx context.Context, before, after string) (Merged, e
 		default:
 			merged.Changed++
 		}
-		status = ""
 	}
 	return merged, nil
 }

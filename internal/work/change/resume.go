@@ -34,22 +34,7 @@ func Resume(ctx context.Context, desk run.Desk, project string, id string, accep
 		return Resumed{}, err
 	}
 	defer folder.Close()
-	// A folder without a state gets no lock file, and a decision is made before
-	// the lock is taken.
-	if _, err := readState(folder); err != nil {
-		return Resumed{}, err
-	}
-	r, err := readToDecide(ctx, desk, folder, id)
-	if err != nil {
-		return Resumed{}, err
-	}
-	d := r.decision(id, "change_resume")
-	d.Reason = reason
-	signature, err := d.sign(ctx, desk, folder)
-	if err != nil {
-		return Resumed{}, err
-	}
-	v, err := enter(ctx, desk, folder, id, nil)
+	v, d, signature, err := enterToDecide(ctx, desk, folder, id, "change_resume", func(d *decision) { d.Reason = reason })
 	if err != nil {
 		return Resumed{}, err
 	}

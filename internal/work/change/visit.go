@@ -44,6 +44,25 @@ func enter(ctx context.Context, desk run.Desk, folder *artifact.Folder, id strin
 	return v, nil
 }
 
+// enterToDecide makes a person's decision about a change, as fill completes it, and enters
+// the change to carry it out. What is signed is signed before the lock is taken. A folder
+// without a state gets no lock file.
+func enterToDecide(ctx context.Context, desk run.Desk, folder *artifact.Folder, id, command string, fill func(*decision)) (v *visit, d decision, signature string, err error) {
+	if _, err = readState(folder); err != nil {
+		return nil, d, "", err
+	}
+	r, err := readToDecide(ctx, desk, folder, id)
+	if err != nil {
+		return nil, d, "", err
+	}
+	d = r.decision(id, command)
+	fill(&d)
+	if signature, err = d.sign(ctx, desk, folder); err == nil {
+		v, err = enter(ctx, desk, folder, id, nil)
+	}
+	return v, d, signature, err
+}
+
 func (v *visit) leave() { v.held.Unlock() }
 
 func (v *visit) path(name string) string { return filepath.Join(v.folder.Path(), name) }

@@ -280,14 +280,8 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 		return Work{}, err
 	}
 	work := Work{tree: strings.TrimSpace(string(tree))}
-	about := ""
-	for part := range git.ZeroTerminated(raw) {
-		if about == "" {
-			about = string(part)
-			continue
-		}
-		work.add(desk, string(part), strings.Fields(about))
-		about = ""
+	for about, name := range git.Changed(raw) {
+		work.add(desk, name, strings.Fields(about))
 	}
 	// What agents must not give away was masked when they ended. A file that is about the
 	// mask, and has it before, may keep it.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"path"
 	"path/filepath"
 	"slices"
@@ -155,11 +156,27 @@ func (r *treeReader) list(dir string) error {
 }
 
 // ZeroTerminated yields the parts of a text that end with a zero byte each.
-func ZeroTerminated(text []byte) func(func([]byte) bool) {
+func ZeroTerminated(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for part := range bytes.SplitSeq(text, []byte{0}) {
 			if len(part) > 0 && !yield(part) {
 				return
+			}
+		}
+	}
+}
+
+// Changed yields what git says of each file in which two trees differ, and its name.
+func Changed(listed []byte) iter.Seq2[string, string] {
+	return func(yield func(about, name string) bool) {
+		about := ""
+		for part := range ZeroTerminated(listed) {
+			if about == "" {
+				about = string(part)
+			} else if !yield(about, string(part)) {
+				return
+			} else {
+				about = ""
 			}
 		}
 	}
