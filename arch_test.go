@@ -57,7 +57,6 @@ var outside = map[string]string{
 	"github.com/spf13/pflag":                 "internal/face/cli",
 	"github.com/spf13/cobra":                 "internal/face/cli",
 	"github.com/modelcontextprotocol/go-sdk": "internal/face/mcp",
-	"github.com/google/jsonschema-go":        "tool",
 	"github.com/go-json-experiment/json":     "internal/base/codec",
 	"go.yaml.in/yaml":                        "internal/work/change",
 	"code.dny.dev/ssrf":                      "internal/base/fetch",

@@ -39,6 +39,23 @@ func Tools(of *Env) []*tool.Tool {
 	)
 }
 
+// onRun is a command that changes the run that a person names; readsRun is one that changes
+// nothing, in formats beside text and JSON.
+func (e tools) onRun(path string, operands ...tool.Operand) *tool.Command {
+	return &tool.Command{Path: path, Operands: append(slices.Clone(runOperand), operands...), Hide: []string{"manifest_path"}, Fill: e.fillRun}
+}
+
+func (e tools) readsRun(path string, formats ...string) *tool.Command {
+	return &tool.Command{Path: path, Operands: readOperand, Hide: []string{"manifest_path"}, Fill: e.fillReadRun, Formats: formats}
+}
+
+// ofRun is a tool's function that takes a run and nothing else.
+func ofRun[Out any](env tools, do func(context.Context, run.Desk, string) (Out, error)) func(context.Context, tool.Caller, manifestIn) (Out, error) {
+	return func(ctx context.Context, call tool.Caller, in manifestIn) (Out, error) {
+		return do(ctx, env.Desk(call.Reach), in.ManifestPath)
+	}
+}
+
 // at is a tool's function that does what do does at the desk of its caller.
 func at[In, Out any](env tools, do func(context.Context, run.Desk, In) (Out, error)) func(context.Context, tool.Caller, In) (Out, error) {
 	return func(ctx context.Context, call tool.Caller, in In) (Out, error) {

@@ -25,7 +25,7 @@ func citationTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "deep_research_citations_fetch", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
-			Command: &tool.Command{Path: "citations fetch", Operands: runOperand, Hide: hidden, Fill: env.fillRun},
+			Command: env.onRun("citations fetch"),
 		}, func(ctx context.Context, call tool.Caller, in sourcing.FetchInput) (sourcing.FetchResult, error) {
 			return sourcing.FetchSources(ctx, env.Desk(call.Reach), env.Pages(call), in)
 		}),
@@ -41,10 +41,8 @@ func citationTools(env tools) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_list", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{Path: "citations list", Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "csl-json", "bibtex", "ris"}},
-		}, func(ctx context.Context, call tool.Caller, in manifestIn) (sourcing.CitationList, error) {
-			return sourcing.ListCitations(ctx, env.Desk(call.Reach), string(in.ManifestPath))
-		}),
+			Command: env.readsRun("citations list", "markdown", "csl-json", "bibtex", "ris"),
+		}, ofRun(env, sourcing.ListCitations)),
 		declare(tool.Spec{
 			Name: "deep_research_citations_rules", Set: "citation", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "citations rules", Formats: []string{"markdown"}},
@@ -53,17 +51,11 @@ func citationTools(env tools) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_attach", Set: "citation", Effect: tool.Writes, Person: true,
-			Command: &tool.Command{
-				Path: "citations attach", Operands: []tool.Operand{runOperand[0], source, {Name: "FILE", Field: "file_path", About: "the page as you saved it, or a document in its place", Path: true}},
-				Hide: hidden, Fill: env.fillRun,
-			},
+			Command: env.onRun("citations attach", source, tool.Operand{Name: "FILE", Field: "file_path", About: "the page as you saved it, or a document in its place", Path: true}),
 		}, at(env, sourcing.Attach)),
 		declare(tool.Spec{
 			Name: "deep_research_citations_replace", Set: "citation", Effect: tool.Writes, Person: true,
-			Command: &tool.Command{
-				Path: "citations replace", Operands: []tool.Operand{runOperand[0], source, {Name: "URL", Field: "url", About: "the page that is its evidence from now on"}},
-				Hide: hidden, Fill: env.fillRun,
-			},
+			Command: env.onRun("citations replace", source, tool.Operand{Name: "URL", Field: "url", About: "the page that is its evidence from now on"}),
 		}, func(ctx context.Context, call tool.Caller, in sourcing.ReplaceInput) (sourcing.SourceDecision, error) {
 			return sourcing.Replace(ctx, env.Desk(call.Reach), env.Pages(call), in)
 		}),

@@ -1,32 +1,27 @@
 package catalog
 
 import (
-	"context"
-
 	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/tool"
 )
 
 // claimTools are a person's commands on the sentences of a report.
 func claimTools(env tools) []*tool.Tool {
-	hidden := []string{"manifest_path"}
 	sentence := tool.Operand{Name: "ID", Field: "id", About: "the sentence, by its id in `tidegate claim list`"}
-	shown := sentence
-	shown.Optional = true
+	shown := env.readsRun("claim show", "markdown")
+	shown.Operands = []tool.Operand{readOperand[0], {Name: sentence.Name, Field: sentence.Field, About: sentence.About, Optional: true}}
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "deep_research_claim_list", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
-			Command: &tool.Command{Path: "claim list", Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown"}},
-		}, func(ctx context.Context, call tool.Caller, in manifestIn) (sentences.ClaimList, error) {
-			return sentences.ListClaims(ctx, env.Desk(call.Reach), in.ManifestPath)
-		}),
+			Command: env.readsRun("claim list", "markdown"),
+		}, ofRun(env, sentences.ListClaims)),
 		declare(tool.Spec{
 			Name: "deep_research_claim_show", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
-			Command: &tool.Command{Path: "claim show", Operands: []tool.Operand{readOperand[0], shown}, Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown"}},
+			Command: shown,
 		}, at(env, sentences.ShowClaim)),
 		declare(tool.Spec{
 			Name: "deep_research_claim_accept", Set: "citation", Effect: tool.Writes, Person: true,
-			Command: &tool.Command{Path: "claim accept", Operands: []tool.Operand{runOperand[0], sentence}, Hide: hidden, Fill: env.fillRun},
+			Command: env.onRun("claim accept", sentence),
 		}, at(env, sentences.AcceptClaim)),
 	}
 }

@@ -21,8 +21,7 @@ func gateTools(env tools) []*tool.Tool {
 				Path: "gate " + letter, Short: "Judge gate " + row.ID + ": " + strings.ToLower(row.Name),
 				Long: "Judge gate " + row.ID + " of a run and record the result. Its judge looks at " + row.About + ". The exit status is 1 when it does not pass. " +
 					"With --accept and a --reason a person lets it pass all the same; every view of the run says so from then on.",
-				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
-				Example: "tidegate gate " + letter + " harbour",
+				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Example: "tidegate gate " + letter + " harbour",
 			},
 		}, func(ctx context.Context, call tool.Caller, in gates.GateInput) (gates.GateRecord, error) {
 			in.Gate = row.ID

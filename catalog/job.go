@@ -115,10 +115,7 @@ func jobTools(env tools) []*tool.Tool {
 
 		declare(tool.Spec{
 			Name: "deep_research_job_list", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{
-				Path:     "job list",
-				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun,
-			},
+			Command: env.readsRun("job list"),
 		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobListIn) (job.ListResult, error) {
 			return b.List(in.States)
 		})),

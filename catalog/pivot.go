@@ -14,12 +14,8 @@ import (
 func pivotTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name:       "deep_research_pivot_decide",
-			Set:        "pivot",
-			Core:       true,
-			Effect:     tool.WritesOnRequest,
-			Idempotent: true,
-			Refine:     refinePivotDecide,
+			Name: "deep_research_pivot_decide", Set: "pivot", Core: true, Effect: tool.WritesOnRequest, Idempotent: true,
+			Refine: refinePivotDecide,
 			Command: &tool.Command{
 				Path:     "pivot decide",
 				Operands: runOperand,
@@ -37,14 +33,8 @@ func pivotTools(env tools) []*tool.Tool {
 			return step.DecidePivot(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
-			Name:       "deep_research_pivot_rules",
-			Set:        "pivot",
-			Effect:     tool.Reads,
-			Idempotent: true,
-			Command: &tool.Command{
-				Path:    "pivot rules",
-				Formats: []string{"markdown"},
-			},
+			Name: "deep_research_pivot_rules", Set: "pivot", Effect: tool.Reads, Idempotent: true,
+			Command: &tool.Command{Path: "pivot rules", Formats: []string{"markdown"}},
 		}, func(context.Context, tool.Caller, struct{}) (pivot.RuleList, error) {
 			return pivot.ListRules(), nil
 		}),
@@ -71,9 +61,9 @@ type explicitGapSchema struct {
 	From     string   `json:"from_perspective_id,omitzero" jsonschema:"the perspective that the gap belongs to"`
 }
 
-func refinePivotDecide(input tool.Schema) {
-	input.Properties["wave1_validation_reports"].Items = tool.SchemaFor[wave1ReportSchema]()
-	input.Properties["explicit_gaps"].Items = tool.SchemaFor[explicitGapSchema]()
+func refinePivotDecide(properties *codec.Value) {
+	properties.Get("wave1_validation_reports").Set("items", tool.SchemaFor[wave1ReportSchema]())
+	properties.Get("explicit_gaps").Set("items", tool.SchemaFor[explicitGapSchema]())
 }
 
 // fillPivot turns a run into what the tool asks for: its manifest, its outputs,

@@ -93,19 +93,13 @@ func reviewTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "create_review", Set: "review", Core: true, Effect: tool.Writes,
-			Command: &tool.Command{
-				Path:     "review create",
-				Operands: payloadOperand, Fill: fillReview,
-			},
+			Command: &tool.Command{Path: "review create", Operands: payloadOperand, Fill: fillReview},
 		}, func(ctx context.Context, call tool.Caller, in payloadIn) (change.Created, error) {
 			return change.CreateReview(ctx, env.Desk(call.Reach), env.Project, in.payload, env.Strict)
 		}),
 		declare(tool.Spec{
 			Name: "format_review_markdown", Set: "review", Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{
-				Path:     "review format",
-				Operands: payloadOperand, Fill: fillReview,
-			},
+			Command: &tool.Command{Path: "review format", Operands: payloadOperand, Fill: fillReview},
 		}, func(_ context.Context, _ tool.Caller, in payloadIn) (review.Formatted, error) {
 			return review.FormatMarkdown(in.payload, env.Strict)
 		}),
@@ -208,45 +202,31 @@ func reviewTools(env tools) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "change_list", Set: "review", Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{
-				Path: "change list",
-			},
+			Command: &tool.Command{Path: "change list"},
 		}, func(ctx context.Context, call tool.Caller, _ none) (change.List, error) {
 			return change.All(env.Desk(call.Reach), env.Project)
 		}),
 		declare(tool.Spec{
 			Name: "change_status", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{
-				Path:     "change status",
-				Operands: changeOperand,
-			},
+			Command: &tool.Command{Path: "change status", Operands: changeOperand},
 		}, func(ctx context.Context, call tool.Caller, in changeIn) (change.Status, error) {
 			return change.StatusOf(ctx, env.Desk(call.Reach), env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
 			Name: "change_start", Set: "review", Core: true, Effect: tool.Writes, Idempotent: true, PersonArgs: []string{"max_rounds"},
-			Command: &tool.Command{
-				Path:     "change start",
-				Operands: changeOperand,
-			},
+			Command: &tool.Command{Path: "change start", Operands: changeOperand},
 		}, func(ctx context.Context, call tool.Caller, in changeStartIn) (change.Started, error) {
 			return change.Start(ctx, env.Desk(call.Reach), env.Project, in.ChangeID, in.MaxRounds)
 		}),
 		declare(tool.Spec{
 			Name: "change_advance", Set: "review", Core: true, Effect: tool.Writes, Idempotent: true,
-			Command: &tool.Command{
-				Path:     "change advance",
-				Operands: changeOperand,
-			},
+			Command: &tool.Command{Path: "change advance", Operands: changeOperand},
 		}, func(ctx context.Context, call tool.Caller, in changeIn) (change.Advanced, error) {
 			return change.Advance(ctx, env.Desk(call.Reach), env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
 			Name: "change_resume", Set: "review", Effect: tool.Writes, Idempotent: true, Person: true,
-			Command: &tool.Command{
-				Path:     "change resume",
-				Operands: changeOperand,
-			},
+			Command: &tool.Command{Path: "change resume", Operands: changeOperand},
 		}, func(ctx context.Context, call tool.Caller, in changeResumeIn) (change.Resumed, error) {
 			return change.Resume(ctx, env.Desk(call.Reach), env.Project, in.ChangeID, in.Accept, in.Reason)
 		}),

@@ -243,9 +243,7 @@ func runTools(env tools) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_list", Set: "run", Core: true, Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{
-				Path: "run list",
-			},
+			Command: &tool.Command{Path: "run list"},
 		}, func(ctx context.Context, call tool.Caller, in run.ListInput) (run.ListResult, error) {
 			return run.List(ctx, env.Desk(call.Reach), env.Home, in)
 		}),
@@ -256,15 +254,10 @@ func runTools(env tools) []*tool.Tool {
 				Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id, the beginning of it, or its folder; the latest when absent", Optional: true}},
 				Hide:     hidden, Fill: env.fillReadRun, Formats: []string{"markdown"},
 			},
-		}, func(ctx context.Context, call tool.Caller, in manifestIn) (stage.StatusResult, error) {
-			return stage.Status(ctx, env.Desk(call.Reach), in.ManifestPath)
-		}),
+		}, ofRun(env, stage.Status)),
 		declare(tool.Spec{
 			Name: "deep_research_run_stages", Set: "run", Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{
-				Path:    "run stages",
-				Formats: []string{"markdown"},
-			},
+			Command: &tool.Command{Path: "run stages", Formats: []string{"markdown"}},
 		}, func(_ context.Context, _ tool.Caller, in stagesIn) (stage.TableResult, error) {
 			return stage.Print(in.Mermaid), nil
 		}),
@@ -287,65 +280,43 @@ func runTools(env tools) []*tool.Tool {
 		declare(tool.Spec{
 			Name: "deep_research_run_log", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
-				Path:     "run log",
-				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Follow: env.followRun,
+				Path: "run log", Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Follow: env.followRun,
 			},
 		}, at(env, run.Log)),
 		declare(tool.Spec{
 			Name: "deep_research_run_verify", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{
-				Path:     "run verify",
-				Operands: readOperand, Hide: hidden, Fill: env.fillVerify, Formats: []string{"markdown", "sarif", "junit", "github"},
-			},
+			Command: &tool.Command{Path: "run verify", Operands: readOperand, Hide: hidden, Fill: env.fillVerify, Formats: []string{"markdown", "sarif", "junit", "github"}},
 		}, func(ctx context.Context, call tool.Caller, in run.VerifyInput) (run.VerifyResult, error) {
 			in.Follows = stage.Follows
 			return run.Verify(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_recover", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
-			Command: &tool.Command{
-				Path:     "run recover",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
-			},
-		}, func(ctx context.Context, call tool.Caller, in manifestIn) (run.RecoverResult, error) {
-			return run.Recover(ctx, env.Desk(call.Reach), in.ManifestPath)
-		}),
+			Command: env.onRun("run recover"),
+		}, ofRun(env, run.Recover)),
 		declare(tool.Spec{
 			Name: "deep_research_run_limit", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
-			Command: &tool.Command{
-				Path:     "run limit",
-				Operands: []tool.Operand{runOperand[0], {Name: "NAME", Field: "name", About: "the limit"}, {Name: "VALUE", Field: "value", About: "its value from here on"}},
-				Hide:     hidden, Fill: env.fillRun,
-			},
+			Command: env.onRun("run limit", tool.Operand{Name: "NAME", Field: "name", About: "the limit"}, tool.Operand{Name: "VALUE", Field: "value", About: "its value from here on"}),
 		}, at(env, stage.Limit)),
 		declare(tool.Spec{
 			Name: "deep_research_run_accept", Set: "run", Effect: tool.Writes, Person: true,
-			Command: &tool.Command{
-				Path:     "run accept",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
-			},
+			Command: env.onRun("run accept"),
 		}, at(env, run.AcceptRecord)),
 		control(env, "pause", stage.Pause),
 		control(env, "cancel", stage.Cancel),
 		declare(tool.Spec{
 			Name: "deep_research_run_delete", Set: "run", Effect: tool.Writes, Person: true, Destroys: true,
-			Command: &tool.Command{
-				Path:     "run delete",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Confirm: env.confirmDelete, NeedsYes: true,
-			},
+			Command: &tool.Command{Path: "run delete", Operands: runOperand, Hide: hidden, Fill: env.fillRun, Confirm: env.confirmDelete, NeedsYes: true},
 		}, at(env, run.Delete)),
 		declare(tool.Spec{
 			Name: "deep_research_run_resume", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
-			Command: &tool.Command{
-				Path:     "run resume",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
-			},
+			Command: env.onRun("run resume"),
 		}, at(env, stage.Resume)),
 	}
 }
 
 func control(env tools, verb string, run func(context.Context, run.Desk, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
-	command := &tool.Command{Path: "run " + verb, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun}
+	command := env.onRun("run " + verb)
 	if verb == "cancel" {
 		command.Confirm = env.confirmCancel
 	}

@@ -40,13 +40,12 @@ type searchIn struct {
 }
 
 func searchTools(env tools) []*tool.Tool {
+	search := env.onRun("search", tool.Operand{Name: "QUERY", Field: "query", About: "what to search for"})
+	search.Hide = append(search.Hide, "token")
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: searchTool, Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
-			Command: &tool.Command{
-				Path:     "search",
-				Operands: []tool.Operand{runOperand[0], {Name: "QUERY", Field: "query", About: "what to search for"}}, Hide: []string{"manifest_path", "token"}, Fill: env.fillRun,
-			},
+			Command: search,
 		}, func(ctx context.Context, call tool.Caller, in searchIn) (sourcing.SearchResult, error) {
 			if in.Token == "" && tidegate.ActorOf(ctx).Kind != tidegate.Person {
 				return sourcing.SearchResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("token", nil), "token is required: search for a job that you hold, by the token of its lease")

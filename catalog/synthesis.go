@@ -15,10 +15,8 @@ func synthesisTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "deep_research_gate_list", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
-			Command: &tool.Command{Path: "gate list", Operands: readOperand, Hide: []string{"manifest_path"}, Fill: env.fillReadRun},
-		}, func(ctx context.Context, call tool.Caller, in manifestIn) (gates.GateList, error) {
-			return gates.ListGates(ctx, env.Desk(call.Reach), in.ManifestPath)
-		}),
+			Command: env.readsRun("gate list"),
+		}, ofRun(env, gates.ListGates)),
 		declare(tool.Spec{
 			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "run replay", Operands: readOperand, Hide: []string{"manifest_path"}, Fill: env.fillRunOrAudit, Formats: []string{"markdown", "junit"}},

@@ -17,11 +17,7 @@ import (
 func waveTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name:       "deep_research_wave_output_validate",
-			Set:        "wave",
-			Core:       true,
-			Effect:     tool.Reads,
-			Idempotent: true,
+			Name: "deep_research_wave_output_validate", Set: "wave", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path: "wave validate",
 				Operands: []tool.Operand{
@@ -33,11 +29,7 @@ func waveTools(env tools) []*tool.Tool {
 			},
 		}, at(env, step.Validate)),
 		declare(tool.Spec{
-			Name:       "deep_research_wave_review",
-			Set:        "wave",
-			Core:       true,
-			Effect:     tool.WritesOnRequest,
-			Idempotent: true,
+			Name: "deep_research_wave_review", Set: "wave", Core: true, Effect: tool.WritesOnRequest, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "wave review",
 				Operands: []tool.Operand{contractsOperand, outputsOperand},
@@ -52,11 +44,7 @@ func waveTools(env tools) []*tool.Tool {
 			return step.ReviewWave(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
-			Name:       "deep_research_wave_retry_prompt",
-			Set:        "wave",
-			Core:       true,
-			Effect:     tool.Reads,
-			Idempotent: true,
+			Name: "deep_research_wave_retry_prompt", Set: "wave", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "wave retry-prompt",
 				Operands: []tool.Operand{contractsOperand, outputsOperand},
@@ -68,11 +56,7 @@ func waveTools(env tools) []*tool.Tool {
 			return step.RetryPrompt(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
-			Name:       "deep_research_perspectives_check",
-			Set:        "wave",
-			Core:       true,
-			Effect:     tool.Reads,
-			Idempotent: true,
+			Name: "deep_research_perspectives_check", Set: "wave", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path: "perspectives check",
 				Operands: []tool.Operand{

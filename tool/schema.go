@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,13 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
-
-// Schema is a JSON Schema under construction.
-type Schema = *jsonschema.Schema
 
 // SchemaSource is an input type that brings its own schema and decodes itself,
 // for a tool whose specification gives a data model with rules of its own.
@@ -29,150 +24,157 @@ type SchemaSource interface {
 var (
 	valueType   = reflect.TypeFor[codec.Value]()
 	detailsType = reflect.TypeFor[tidegate.Details]()
-	always      = any(true)
-	typeSchemas = map[reflect.Type]*jsonschema.Schema{
-		valueType:   {},
-		detailsType: {Type: "object"},
-		reflect.TypeFor[codec.True](): {
-			Type: "boolean", Const: &always, Description: "always true in a result; a failure is an error envelope",
-		},
-	}
+	trueType    = reflect.TypeFor[codec.True]()
 )
 
 func (t *Tool) derive() (input, output *codec.Value) {
 	if source, ok := reflect.New(t.in).Interface().(SchemaSource); ok {
 		input = source.JSONSchema()
 	} else {
-		schema := schemaOf(t.in)
-		for _, name := range t.hidden {
-			drop(schema, name)
-		}
+		fields := slices.DeleteFunc(slices.Clone(fieldsOf(t.in)), func(f field) bool { return slices.Contains(t.hidden, f.name) })
 		if t.Shorthand != nil {
-			t.Shorthand.describe(schema)
+			fields = t.Shorthand.among(fields)
 		}
+		input = object(fields, field{}, false)
 		if t.Refine != nil {
-			t.Refine(schema)
+			t.Refine(input.Get("properties"))
 		}
-		input = print(schema)
 	}
-	out := schemaOf(t.out)
-	open(out)
-	return input, print(out)
-}
-
-// drop removes a property.
-func drop(s *jsonschema.Schema, name string) {
-	delete(s.Properties, name)
-	s.PropertyOrder = slices.DeleteFunc(s.PropertyOrder, func(p string) bool { return p == name })
-	s.Required = slices.DeleteFunc(s.Required, func(p string) bool { return p == name })
-}
-
-// open allows further keys in results, so that a field added later does not
-// break a client that validates.
-func open(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	if s.Type == "object" || slices.Contains(s.Types, "object") {
-		s.AdditionalProperties = nil
-	}
-	for _, p := range s.Properties {
-		open(p)
-	}
-	open(s.Items)
-}
-
-func print(s *jsonschema.Schema) *codec.Value {
-	data, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("tool: %v", err))
-	}
-	v, err := codec.Parse(data)
-	if err != nil {
-		panic(fmt.Sprintf("tool: %v", err))
-	}
-	return portable(v)
+	return input, schemaOf(t.out, field{}, true)
 }
 
 // SchemaFor is the schema of T with further keys allowed. A Refine uses it to say
 // what an argument of type *codec.Value holds whose faults have codes of their own,
 // so that the decoder hands it over unchecked.
-func SchemaFor[T any]() Schema {
-	s := schemaOf(reflect.TypeFor[T]())
-	open(s)
-	return s
-}
+func SchemaFor[T any]() *codec.Value { return schemaOf(reflect.TypeFor[T](), field{}, true) }
 
 // SchemaOf is the schema of a struct type that declares arguments.
-func SchemaOf(t reflect.Type) *codec.Value { return print(schemaOf(t)) }
+func SchemaOf(t reflect.Type) *codec.Value { return schemaOf(t, field{}, false) }
 
-func schemaOf(t reflect.Type) *jsonschema.Schema {
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: typeSchemas})
-	if err != nil {
-		panic(fmt.Sprintf("tool: %v", err))
+// schemaOf is the JSON Schema of a type that a field has, in the spelling that every client
+// takes: some refuse the whole list of tools for a property whose schema is true, and some for a
+// type that is a list. Open allows further keys, as results do, so that a field added later does
+// not break a client that validates. Null is only what a result has for a pointer: an argument
+// is left out instead.
+func schemaOf(t reflect.Type, f field, open bool) *codec.Value {
+	given := t == reflect.PointerTo(valueType) || t == valueType || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 // JSON as it is
+	if t.Kind() == reflect.Pointer && !f.optional && !given {
+		of := f
+		of.about, of.optional = "", true
+		return either(f.about, typed("null"), schemaOf(t, of, open))
 	}
-	refine(t, s)
-	return s
-}
-
-// refine adds what the tags say, and takes away null where Go merely means a
-// nil slice or an optional argument.
-func refine(t reflect.Type, s *jsonschema.Schema) {
-	for t.Kind() == reflect.Pointer {
+	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch {
-	case s == nil:
-	case t == valueType || t == detailsType:
-		s.Types = nil
-	case t.Kind() == reflect.Slice:
-		if s.Types != nil {
-			s.Type, s.Types = "array", nil
+	case t == trueType:
+		s := typed("boolean")
+		s.Set("description", codec.Of("always true in a result; a failure is an error envelope"))
+		s.Set("const", codec.Of(true))
+		return s
+	case t == detailsType:
+		return typed("object")
+	case t.Kind() == reflect.Struct && !given:
+		return object(fieldsOf(t), f, open)
+	case !given:
+		return scalar(t, f, open)
+	case len(f.holds) > 1:
+		branches := make([]*codec.Value, len(f.holds))
+		for i, name := range f.holds {
+			branches[i] = typed(name)
 		}
-		refine(t.Elem(), s.Items)
-	case t.Kind() == reflect.Struct:
-		for _, sf := range reflect.VisibleFields(t) {
-			if name, _, _ := strings.Cut(sf.Tag.Get("json"), ","); sf.Tag.Get("person") == "true" {
-				drop(s, name)
-			}
-		}
-		for _, f := range fieldsOf(t) {
-			p := s.Properties[f.name]
-			if p == nil {
-				continue
-			}
-			if f.optional && len(p.Types) == 2 {
-				p.Type, p.Types = p.Types[1], nil
-			}
-			refine(f.typ, p)
-			f.describe(p)
-		}
+		return either(f.about, branches...)
+	}
+	s := typed(f.holds...)
+	describe(s, f)
+	return s
+}
+
+// typed is the schema of a type of JSON, of any value for none.
+func typed(name ...string) *codec.Value {
+	s := codec.NewObject()
+	for _, one := range name {
+		s.Set("type", codec.Of(one))
+	}
+	return s
+}
+
+// either is the schema of what follows one of several.
+func either(about string, branches ...*codec.Value) *codec.Value {
+	s := codec.NewObject()
+	describe(s, field{about: about})
+	list := codec.Of([]any{})
+	for _, branch := range branches {
+		list.Append(branch)
+	}
+	s.Set("anyOf", list)
+	return s
+}
+
+func describe(s *codec.Value, f field) {
+	if f.about != "" {
+		s.Set("description", codec.Of(f.about))
 	}
 }
 
-func (f field) describe(s *jsonschema.Schema) {
-	if len(f.holds) == 1 {
-		s.Type = f.holds[0]
-	} else if len(f.holds) > 1 {
-		s.Types = f.holds
+// jsonTypes are what JSON calls the kinds of Go. Anything may stand for others.
+var jsonTypes = map[reflect.Kind]string{
+	reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number", reflect.Slice: "array", reflect.Map: "object",
+}
+
+// scalar is the schema of what is no object with fields.
+func scalar(t reflect.Type, f field, open bool) *codec.Value {
+	s := codec.NewObject()
+	if name := jsonTypes[t.Kind()]; name != "" {
+		s = typed(name)
 	}
-	for _, v := range f.enum {
-		s.Enum = append(s.Enum, v)
+	if t.Kind() == reflect.Slice {
+		s.Set("items", schemaOf(t.Elem(), field{}, open || f.openItems))
 	}
-	s.Minimum, s.Maximum = f.min, f.max
-	if f.minItems > 0 {
-		s.MinItems = &f.minItems
-	}
-	if f.openItems && s.Items != nil {
-		s.Items.AdditionalProperties = nil
-	}
+	describe(s, f)
 	if f.fallback != "" {
-		text, _ := json.Marshal(f.fallback)
-		if f.typ.Kind() != reflect.String && f.typ != reflect.TypeFor[*string]() {
-			text = []byte(f.fallback)
+		s.Set("default", codec.Of(f.fallback))
+		if t.Kind() != reflect.String {
+			s.Set("default", f.defaultValue())
 		}
-		s.Default = text
 	}
+	if f.enum != nil {
+		s.Set("enum", codec.Of(f.enum))
+	}
+	for _, bound := range []struct {
+		name string
+		at   *float64
+	}{{"minimum", f.min}, {"maximum", f.max}} {
+		if bound.at != nil {
+			s.Set(bound.name, codec.Of(*bound.at))
+		}
+	}
+	if f.minItems > 0 {
+		s.Set("minItems", codec.Of(f.minItems))
+	}
+	return s
+}
+
+// object is the schema of an object with fields.
+func object(fields []field, of field, open bool) *codec.Value {
+	s, properties, required := typed("object"), codec.NewObject(), []string{}
+	for _, f := range fields {
+		properties.Set(f.name, schemaOf(f.typ, f, open))
+		if !f.optional && !f.omitted {
+			required = append(required, f.name)
+		}
+	}
+	if len(fields) > 0 {
+		s.Set("properties", properties)
+	}
+	describe(s, of)
+	if len(required) > 0 {
+		s.Set("required", codec.Of(required))
+	}
+	if !open {
+		s.Set("additionalProperties", codec.Of(false))
+	}
+	return s
 }
 
 // field is one argument, as its Go field and tags declare it.
@@ -182,6 +184,7 @@ type field struct {
 	about     string
 	typ       reflect.Type
 	optional  bool
+	omitted   bool   // from results where it is empty
 	path      string // pathAbsolute, pathInRun, or "" for what is not a path
 	writes    bool
 	openItems bool
@@ -226,6 +229,7 @@ func readFields(t reflect.Type) []field {
 			about:     sf.Tag.Get("jsonschema"),
 			typ:       sf.Type,
 			optional:  strings.Contains(options, "omitzero"),
+			omitted:   strings.Contains(options, "omitempty"),
 			path:      sf.Tag.Get("path"),
 			writes:    sf.Tag.Get("writes") == "true",
 			openItems: sf.Tag.Get("extra") == "ignore",

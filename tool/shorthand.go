@@ -2,10 +2,10 @@ package tool
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
@@ -44,11 +44,12 @@ func (s *Shorthand) expand(ctx context.Context, caller Caller, args *codec.Value
 	return s.Fill(ctx, caller, given.Str(), args)
 }
 
-// describe adds the shorthand to the schema of the arguments, behind the first
-// argument that it stands for. None of those stays required.
-func (s *Shorthand) describe(schema Schema) {
-	schema.Properties[s.Name] = &jsonschema.Schema{Type: "string", Description: s.About}
-	at := slices.Index(schema.PropertyOrder, s.For[0])
-	schema.PropertyOrder = slices.Insert(schema.PropertyOrder, at+1, s.Name)
-	schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return slices.Contains(s.For, name) })
+// among are the fields with the shorthand behind the first one that it stands for. None of
+// those stays required.
+func (s *Shorthand) among(fields []field) []field {
+	for i := range fields {
+		fields[i].optional = fields[i].optional || slices.Contains(s.For, fields[i].name)
+	}
+	at := slices.IndexFunc(fields, func(f field) bool { return f.name == s.For[0] })
+	return slices.Insert(fields, at+1, field{name: s.Name, about: s.About, typ: reflect.TypeFor[string](), optional: true})
 }

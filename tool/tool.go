@@ -57,7 +57,7 @@ type Spec struct {
 	PersonArgs []string // arguments that are a person's decision: the named command has them, and no list of tools
 	Command    *Command
 	Shorthand  *Shorthand
-	Refine     func(input Schema) // adds to the input schema what Go types and tags cannot say
+	Refine     func(properties *codec.Value) // adds to those of the input schema what Go types and tags cannot say
 }
 
 // Tool is a declared tool. The schemas are derived when first asked for.

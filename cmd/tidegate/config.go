@@ -81,14 +81,7 @@ func configCommand(env *catalog.Env) cli.Command {
 			if call.Flag("format") != "json" {
 				return call.Show(shown.report(), call.Flag("format"))
 			}
-			data, err := codec.MarshalFile(shown)
-			if err != nil {
-				return err
-			}
-			if _, err := call.Stdout.Write(data); err != nil {
-				return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
-			}
-			return nil
+			return call.JSON(shown)
 		},
 	}
 }

@@ -16,7 +16,7 @@ import (
 // orders is what a hostile page tells its reader to do.
 type orders struct{ read, open, write, tell, verdict string }
 
-// ordersIn finds the instruction in a prompt, whatever its disguise is.
+// ordersIn finds the instruction in a prompt, whatever form it has.
 func ordersIn(prompt string) (o orders) {
 	if packed := regexp.MustCompile(`says: ([A-Za-z0-9+/=]+)`).FindStringSubmatch(prompt); packed != nil {
 		plain, _ := base64.StdEncoding.DecodeString(packed[1])

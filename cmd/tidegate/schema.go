@@ -80,14 +80,7 @@ func schemaCommand(tools []*tool.Tool) cli.Command {
 				hint := codec.DidYouMean(name, names, "`tidegate schema` lists them")
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "there is no schema %q; %s", tidegate.Cut(name), hint)
 			}
-			data, err := codec.MarshalFile(list[i].print())
-			if err != nil {
-				return err
-			}
-			if _, err := call.Stdout.Write(data); err != nil {
-				return tidegate.Errorf(tidegate.WriteFailed, nil, "the schema cannot be written to stdout: %w", err)
-			}
-			return nil
+			return call.JSON(list[i].print())
 		},
 	}
 }
@@ -99,5 +92,5 @@ func listSchemas(call cli.Invocation, list []schema) error {
 	}
 	r := report.Report{Name: "schemas", Title: "Schemas"}
 	r.Add(table)
-	return report.Text(call.Stdout, r, report.Options{Color: call.Terminal.Color, Width: call.Terminal.Width})
+	return call.Render(r)
 }

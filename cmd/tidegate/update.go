@@ -8,7 +8,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/work/library"
@@ -73,14 +72,11 @@ func updateOnce(ctx context.Context, env *catalog.Env, call cli.Invocation, name
 		return updated, err
 	}
 	if call.Flag("format") == "json" {
-		data, err := codec.MarshalLine(updated)
-		if err == nil {
-			_, err = call.Stdout.Write(append(data, '\n'))
-		}
-		if err != nil {
-			return updated, tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
-		}
-	} else if err := call.Print(updated.Report(), call.Flag("format")); err != nil {
+		err = call.Line(updated)
+	} else {
+		err = call.Print(updated.Report(), call.Flag("format"))
+	}
+	if err != nil {
 		return updated, err
 	}
 	return updated, call.Tell(ctx, updated, cli.NotifyTime)

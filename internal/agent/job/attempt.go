@@ -83,8 +83,8 @@ type Submission struct {
 	Judged     bool            `json:"judged"`
 	Faults     []Fault         `json:"faults"`
 	Warnings   []Fault         `json:"warnings"`
-	Usage      *Usage          `json:"usage"`                // as it was reported
-	ToolUsage  json.RawMessage `json:"tool_usage,omitempty"` // as it was reported
+	Usage      *Usage          `json:"usage"`                               // as it was reported
+	ToolUsage  json.RawMessage `json:"tool_usage,omitempty" holds:"object"` // as it was reported
 }
 
 // Usage is what an answer took.

@@ -201,6 +201,18 @@ func (p *Program) logPanic(value any, stack []byte) {
 	slog.Error("a tool panicked", "value", fmt.Sprint(value), "stack", string(stack))
 }
 
+// JSON prints a value as a document of JSON.
+func (i Invocation) JSON(v any) error { return i.print(v) }
+
+// Line prints a value as one line of JSON.
+func (i Invocation) Line(v any) error {
+	data, err := codec.MarshalLine(v)
+	if err != nil {
+		return err
+	}
+	return i.write(append(data, '\n'))
+}
+
 // Render prints a report as text.
 func (i Invocation) Render(r report.Report) error { return i.render(r, "text") }
 

@@ -103,12 +103,8 @@ func (e commands) showAgents(ctx context.Context, call cli.Invocation, ask bool)
 	if call.Flag("format") != "json" {
 		return call.Show(found.report(), "text")
 	}
-	data, err := codec.MarshalLine(found)
-	if err != nil {
+	if err := call.Line(found); err != nil {
 		return err
-	}
-	if _, err := call.Stdout.Write(append(data, '\n')); err != nil {
-		return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
 	}
 	if found.report().Status == report.Fail {
 		return cli.Exit(screen.ExitNotPassed)

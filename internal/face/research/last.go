@@ -48,7 +48,7 @@ var lastShape = codec.Table(
 	codec.Field{Name: "model_address", Shape: codec.Text(), Optional: true},
 )
 
-// remember keeps that the run is driven by the crew. The run does not need it, so
+// remember keeps that the run is driven by the team. The run does not need it, so
 // it goes on where it cannot be kept.
 func (s *session) remember(manifest string, c *dispatch.Team) {
 	if s.ConfigDir == "" {

@@ -87,16 +87,7 @@ func (s *Session) Failed(err error) error {
 }
 
 // Line prints one line of JSON.
-func (s *Session) Line(v any) error {
-	data, err := codec.MarshalLine(v)
-	if err != nil {
-		return err
-	}
-	if _, err := s.Call.Stdout.Write(append(data, '\n')); err != nil {
-		return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
-	}
-	return nil
-}
+func (s *Session) Line(v any) error { return s.Call.Line(v) }
 
 // Announce says which agent was found where nobody named one.
 func (s *Session) Announce(c *dispatch.Team) {
