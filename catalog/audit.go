@@ -117,6 +117,9 @@ func auditTools(env tools) []*tool.Tool {
 				in.Read = read
 			}
 			result, err := audit.Make(ctx, env.Desk(call.Reach), fetch, in)
+			if err == nil && tidegate.ActorOf(ctx).Kind == tidegate.Agent {
+				return result.ForAgent(), nil
+			}
 			return env.withExports(ctx, result), err
 		}),
 		declare(tool.Spec{

@@ -49,7 +49,7 @@ func loads() []load {
 		{"citations of given summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
 		{"citations of made summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
 		{"move in a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layMove, "deep_research_stage_advance", `"to": "wave1"`},
-		{"audit of a report", "sentences", [2]int{100, 5_000}, 0, memorySentence, layReport, "audit $WORK/report.md --pages $WORK/pages --format json", `"pass": true`},
+		{"audit of a report", "sentences", [2]int{100, 5_000}, 0, memorySentence, layReport, "audit $WORK/report.md --pages $WORK/pages --format json", `"outcome": "no_error_by_rule"`},
 		{"status of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layStatus, "deep_research_run_status", `"ok": true`},
 	}
 }

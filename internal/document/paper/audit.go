@@ -20,11 +20,8 @@ type Audit struct {
 // AuditOf shows an audit as a report: the text that was audited, with its sentences marked
 // by how they stand, and its sources.
 func AuditOf(r *foreign.Result) Report {
-	trust := "✕ fails"
-	if r.Pass {
-		trust = "✓ passes"
-	}
-	trust += ": " + r.Line() + ". The rules say what stands on a page, not what is true. Read as " + r.Audited.Format +
+	trust := map[foreign.Outcome]string{foreign.Passed: "✓ passes: ", foreign.Failed: "✕ fails: "}[r.Outcome]
+	trust += r.Line() + ". The rules say what stands on a page, not what is true. Read as " + r.Audited.Format +
 		"; it cites by " + strings.Join(r.Audited.Styles, ", ") + "."
 	if read := r.Summary.Read; read != nil {
 		trust += " " + read.Tested()
@@ -98,14 +95,14 @@ func auditSentence(s *foreign.Judged, id string) (out ShownSentence) {
 	out.Claim = evidence.Claim{ID: id, Line: s.Line, Text: report.Visible(s.Text), Form: evidence.Form(state),
 		Standing: s.Standing, Findings: s.Findings}
 	out.Unsure = s.Standing != claim.Found && s.Form != foreign.Structural && s.Verdict != evidence.Supported
-	out.Stand = evidence.Stand{Words: state, Why: report.Visible(s.Against()),
+	out.Stand = evidence.Stand{Words: s.Words(), Why: report.Visible(s.Against()),
 		Doubted: s.Standing == claim.Missing || s.Verdict == evidence.Unsupported}
 	for _, w := range s.Windows {
 		out.Windows = append(out.Windows, claim.Window{CID: w.URL, Start: w.Start, End: w.End, Text: report.Visible(w.Text),
 			Title: report.Visible(w.Title), Heading: report.Visible(w.Heading)})
 	}
 	if s.Verdict != "" {
-		out.Verdict = &evidence.Verdict{Verdict: s.Verdict, Words: report.Visible(s.Words), Because: report.Visible(s.Because)}
+		out.Verdict = &evidence.Verdict{Verdict: s.Verdict, Words: report.Visible(s.Quoted), Because: report.Visible(s.Because)}
 	}
 	return out
 }

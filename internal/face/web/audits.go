@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/tidegate/tidegate/internal/agent/dispatch"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/store"
 )
@@ -50,6 +51,8 @@ func (s *Site) auditState(a audit.Item) state {
 		return updateState(u)
 	case a.Pass:
 		return good("passes")
+	case a.Outcome == string(foreign.NoErrorByRule):
+		return waiting("no error found by rule")
 	}
 	return bad("fails")
 }

@@ -28,14 +28,16 @@ type Options struct {
 
 // The kinds that can make a report fail.
 const (
-	FailMissing = "missing"
-	FailWeak    = "weak"
-	FailDead    = "dead"
-	FailUncited = "uncited"
+	FailMissing   = "missing"
+	FailWeak      = "weak"
+	FailDead      = "dead"
+	FailUncited   = "uncited"
+	FailUnchecked = "unchecked"
+	FailUnread    = "unread"
 )
 
 // Kinds are the kinds that can make a report fail.
-var Kinds = []string{FailMissing, FailWeak, FailDead, FailUncited}
+var Kinds = []string{FailMissing, FailWeak, FailDead, FailUncited, FailUnchecked, FailUnread}
 
 // Sources are the sources of a report, as runs have them. Each URL that an entry or a
 // citation names belongs to one. The title is that of the list: what a link shows in a
@@ -350,8 +352,11 @@ func (j *judging) listSources() {
 		if s.IDs == nil {
 			s.IDs = []string{}
 		}
-		if r.Rule == "not-checked" {
+		switch r.Rule {
+		case "not-checked":
 			s.Status, s.Reason = Unchecked, source.NotChecked
+		case "refused-address":
+			s.Status, s.Reason = Unchecked, notAllowed
 		}
 		if to := link.Key(r.URL); r.Usable() && to != link.Key(s.URL) {
 			s.Findings = append(s.Findings, claim.Finding{Rule: "moved", Level: claim.Remark, Text: "it is at " + link.Mask(r.URL) + " today"})
@@ -365,6 +370,9 @@ func (j *judging) listSources() {
 		j.out.Sources = append(j.out.Sources, s)
 	}
 }
+
+// notAllowed is said of a source on this machine or its own network, which nobody was asked for.
+const notAllowed = "not allowed here: its address is not public; `fetch.allow` in tidegate.toml lets it be fetched"
 
 // manySources is how many sources of one sentence are too many to look at.
 const manySources = 6

@@ -13,7 +13,8 @@ import (
 // Result is what an audit says of a report.
 type Result struct {
 	OK        codec.True `json:"ok"`
-	Pass      bool       `json:"pass" jsonschema:"something could be checked, and nothing of the kinds that fail was found"`
+	Pass      bool       `json:"pass" jsonschema:"the outcome is pass"`
+	Outcome   Outcome    `json:"outcome" jsonschema:"pass; fail; no_error_by_rule where rules found nothing of the kinds that fail and nobody read the sentences"`
 	AuditID   string     `json:"audit_id"`
 	AuditPath string     `json:"audit_path" jsonschema:"the folder that keeps the report, the archive and the log"`
 	Audited   About      `json:"report"`
@@ -26,6 +27,8 @@ type Result struct {
 	// Compared is what changed since an earlier audit, where one was named.
 	Compared *Comparison `json:"compared,omitzero"`
 
+	LeftOut int `json:"left_out,omitzero" jsonschema:"sentences, sources and findings that are not here: an agent is handed the worst in 8 KB, and all of them are in result.json of audit_path"`
+
 	Explain bool   `json:"-"` // what was recognised is shown, too
 	File    string `json:"-"` // where the report lies, for findings that name a place
 	// Exports are what the result can be had as beside the formats of its tool.
@@ -35,6 +38,16 @@ type Result struct {
 	questions *reading.Questions
 	shown     func([]claim.Window) []Window
 }
+
+// Outcome is how an audit ended. Rules alone pass nothing: they find some of what is wrong.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed        Outcome = "pass"
+	Failed        Outcome = "fail"
+	NoErrorByRule Outcome = "no_error_by_rule"
+)
 
 // About says what was audited.
 type About struct {
@@ -90,7 +103,7 @@ type Judged struct {
 	Findings []claim.Finding `json:"findings"`
 	Windows  []Window        `json:"windows" jsonschema:"the passages of its pages that a reader needs"`
 	Verdict  string          `json:"verdict" jsonschema:"of a second reader: supported, partly, unclear or unsupported; empty where none read it"`
-	Words    string          `json:"words,omitzero" jsonschema:"of a passage, by which the second reader finds it supported"`
+	Quoted   string          `json:"words,omitzero" jsonschema:"of a passage, by which the second reader finds it supported"`
 	Because  string          `json:"because,omitzero" jsonschema:"why the second reader does not"`
 }
 
@@ -124,8 +137,8 @@ type Finding struct {
 	Text  string      `json:"text"`
 }
 
-// Passed reports whether the report passed.
-func (r Result) Passed() bool { return r.Pass }
+// Passed reports whether nothing makes the report fail.
+func (r Result) Passed() bool { return r.Outcome != Failed }
 
 // Export is the result in one of the formats of Exports.
 func (r Result) Export(format string) (document []byte, ok bool, err error) {
@@ -178,12 +191,20 @@ func (r *Result) count() {
 	}
 }
 
-// judge decides whether the report passes. Nothing passes for want of what could be
-// checked. A second reader decides about weak sentences, and what it calls unsupported
-// counts as missing.
+// unread is how many of the sentences that cite something nobody read.
+func (r *Result) unread() int {
+	if read := r.Summary.Read; read != nil {
+		return read.Unread
+	}
+	return r.Summary.Cited + r.Summary.Carried
+}
+
+// judge decides the outcome. Nothing stands for want of what could be checked, and a report
+// whose reader did not come to its end fails. A second reader decides about weak sentences, and
+// what it calls unsupported counts as missing.
 func (r *Result) judge(options Options) {
 	s := &r.Summary
-	wrong := map[string]int{FailMissing: s.Missing, FailWeak: s.Weak, FailDead: s.Sources.Invalid, FailUncited: s.Uncited}
+	wrong := map[string]int{FailMissing: s.Missing, FailWeak: s.Weak, FailDead: s.Sources.Invalid, FailUncited: s.Uncited, FailUnchecked: s.Unchecked, FailUnread: r.unread()}
 	for i := range r.Sentences {
 		weak := r.Sentences[i].Standing == claim.Weak
 		switch r.Sentences[i].Verdict {
@@ -195,8 +216,14 @@ func (r *Result) judge(options Options) {
 			wrong[FailWeak] += flag(r.Sentences[i].Standing == claim.Found)
 		}
 	}
-	r.Pass = s.Cited > 0 && r.document.NotMatched == "" && (options.NoFetch || s.Found+s.Weak+s.Missing > 0) && (s.Read == nil || s.Read.Unread == 0)
-	for _, kind := range options.FailOn {
-		r.Pass = r.Pass && wrong[kind] == 0
+	switch {
+	case s.Cited == 0, r.document.NotMatched != "", !options.NoFetch && 2*s.Unchecked > s.Cited+s.Carried, s.Read != nil && s.Read.Unread > 0,
+		slices.ContainsFunc(options.FailOn, func(kind string) bool { return wrong[kind] > 0 }):
+		r.Outcome = Failed
+	case s.Read == nil:
+		r.Outcome = NoErrorByRule
+	default:
+		r.Outcome = Passed
 	}
+	r.Pass = r.Outcome == Passed
 }

@@ -115,7 +115,7 @@ func (r *Result) Hear(options Options, why string) {
 			continue
 		}
 		s := &r.Sentences[i]
-		s.Verdict, s.Words, s.Because, s.Windows = c.Verdict.Verdict, c.Verdict.Words, c.Verdict.Because, r.shown(c.Windows)
+		s.Verdict, s.Quoted, s.Because, s.Windows = c.Verdict.Verdict, c.Verdict.Words, c.Verdict.Because, r.shown(c.Windows)
 		*map[string]*int{evidence.Supported: &read.Supported, evidence.Partly: &read.Partly, evidence.Unclear: &read.Unclear, evidence.Unsupported: &read.Unsupported}[s.Verdict]++
 	}
 	if read.Unread > 0 {

@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,27 +20,28 @@ import (
 // shownSentences is how many sentences a person is shown, the worst first.
 const shownSentences = 20
 
-// Report shows the counts, what is wrong with the worst sentences, and the sources that
-// are not what they should be.
+// Report shows the worst sentences, each with what is wrong and the words of its page, the
+// sources that are not what they should be, and the counts.
 func (r Result) Report() report.Report {
 	s := &r.Summary
-	out := report.Report{Name: "report_audit", Title: "Audit of " + r.Audited.Name, Status: report.PassIf(r.Pass), Summary: r.Line(), OutcomeFirst: true}
+	status := StatusOf(r.Outcome)
+	out := report.Report{Name: "report_audit", Title: "Audit of " + r.Audited.Name, Status: status, Summary: r.Line(), OutcomeFirst: true}
 	if r.Explain {
 		r.explain(&out)
 	}
-	out.Add(r.kinds())
-	if read := s.Read; read != nil {
-		out.Add(report.Paragraph(read.Tested()))
-	}
 	if worst := r.worst(); len(worst) > 0 {
+		shown := worst[:min(len(worst), shownSentences)]
 		out.Add(report.Heading("The worst sentences"))
-		for _, i := range worst {
+		for _, i := range shown {
 			out.Add(r.Sentences[i].blocks()...)
+		}
+		if more := len(worst) - len(shown); more > 0 {
+			out.Add(report.Paragraph(fmt.Sprintf("%s more to look at: `--format html` shows all.", report.Counted(more, "sentence"))))
 		}
 	}
 	sources := report.NewTable("Source", ">Cited", "Status", "Why")
 	for i := range r.Sources {
-		if src := &r.Sources[i]; src.Status != string(source.Valid) && (src.Status != Unchecked || s.Sources.Unchecked < s.Sources.Total) || len(src.Findings) > 0 {
+		if src := &r.Sources[i]; src.Status != string(source.Valid) && (src.Status != Unchecked || src.Reason == notAllowed || s.Sources.Unchecked < s.Sources.Total) || len(src.Findings) > 0 {
 			why := src.Reason
 			for _, f := range src.Findings {
 				why += "; " + f.Text
@@ -63,23 +65,47 @@ func (r Result) Report() report.Report {
 	if r.Compared != nil {
 		r.Compared.show(&out)
 	}
-	out.Add(report.Fields{{Name: "kept", Value: r.AuditPath}})
-	r.cases(&out)
+	out.Add(report.Heading("What was counted"), r.kinds())
+	if read := s.Read; read != nil {
+		out.Add(report.Paragraph(read.Tested()))
+	}
+	out.Add(report.Fields{{Name: "folder", Value: r.AuditPath}})
+	r.cases(&out, status)
 	return out
 }
 
-// Line is the outcome in one line.
+// StatusOf is how a report shows an outcome; what rules alone let through has no mark.
+func StatusOf(o Outcome) report.Status {
+	return map[Outcome]report.Status{Passed: report.Pass, Failed: report.Fail}[o]
+}
+
+// ruleFigures says how much rules find, by the claims of public sets that others labelled.
+const ruleFigures = "of 100 sentences that a page does not support rules refuse 22 and doubt 16"
+
+// Line is the outcome in one line. By rule alone it claims no more than that its words and
+// numbers are there, and says how much that is worth.
 func (r *Result) Line() string {
 	s := &r.Summary
-	if s.Found+s.Weak+s.Missing == 0 {
-		return fmt.Sprintf("%s, %d cited, %d carried, %d uncited; no page was looked at", report.Counted(s.Sentences, "sentence"), s.Cited, s.Carried, s.Uncited)
+	line := ""
+	if r.Outcome == NoErrorByRule {
+		line = fmt.Sprintf("no error found by rule; %s read by nobody (%s). ", were(r.unread()), ruleFigures)
 	}
-	line := fmt.Sprintf("%s: %d found on the cited page, %d weak, %d missing there, %d unchecked, %d uncited; %s, %d of them dead",
+	if s.Found+s.Weak+s.Missing == 0 {
+		return line + fmt.Sprintf("%s, %d cited, %d carried, %d uncited; no page was looked at", report.Counted(s.Sentences, "sentence"), s.Cited, s.Carried, s.Uncited)
+	}
+	line += fmt.Sprintf("%s: of %d the words and numbers are on the cited page, %d weak, %d missing there, %d unchecked, %d uncited; %s, %d of them dead",
 		report.Counted(s.Sentences, "sentence"), s.Found, s.Weak, s.Missing, s.Unchecked, s.Uncited, report.Counted(s.Sources.Total, "source"), s.Sources.Invalid)
 	if read := s.Read; read != nil {
 		line += fmt.Sprintf("; by a second reader %d supported, %d partly, %d unclear, %d unsupported, %d not read", read.Supported, read.Partly, read.Unclear, read.Unsupported, read.Unread)
 	}
 	return line
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 sentence was"
+	}
+	return strconv.Itoa(n) + " sentences were"
 }
 
 // Tested says how the second reader was tested.
@@ -104,7 +130,7 @@ func (r *Result) kinds() *report.Table {
 		{"sentences cited", s.Cited, s.Sentences, false}, {"carried by the next citation", s.Carried, s.Sentences, false},
 		{"structural", s.Structural, s.Sentences, false}, {"uncited", s.Uncited, s.Sentences, true},
 		{"uncited with a number", s.UncitedNumbers, s.Uncited, true}, {"uncited with a quotation", s.UncitedQuotations, s.Uncited, true},
-		{"found on the cited page", s.Found, borne, false}, {"weak", s.Weak, borne, true}, {"missing", s.Missing, borne, true}, {"unchecked", s.Unchecked, borne, true},
+		{thereByRule, s.Found, borne, false}, {"weak", s.Weak, borne, true}, {"missing", s.Missing, borne, true}, {"unchecked", s.Unchecked, borne, true},
 		{"sources valid", s.Sources.Valid, s.Sources.Total, false}, {"behind a paywall", s.Sources.Paywalled, s.Sources.Total, false},
 		{"blocked", s.Sources.Blocked, s.Sources.Total, true}, {"another page", s.Sources.Mismatch, s.Sources.Total, true},
 		{"dead", s.Sources.Invalid, s.Sources.Total, true}, {"not checked", s.Sources.Unchecked, s.Sources.Total, true},
@@ -124,29 +150,34 @@ func (r *Result) kinds() *report.Table {
 	return table
 }
 
-// worst are the sentences that a reader should look at first.
+// worst are the sentences that a reader should look at, the worst first: those that the page
+// contradicts, those that are not there, doubtful ones, what cites nothing, what could not be
+// looked at.
 func (r *Result) worst() []int {
+	const fine = 9
 	rank := func(s *Judged) int {
 		switch {
-		case s.Standing == claim.Missing || s.Verdict == evidence.Unsupported:
+		case len(s.Findings) > 0 && s.Findings[0].Rule == nearRule && s.Findings[0].Level == claim.Fault:
 			return 0
-		case s.Form == Uncited && len(s.Findings) > 0:
-			return 2
-		case s.Standing == claim.NoText && len(s.Findings) > 0:
-			return 3
-		case s.Standing == claim.Weak && s.Verdict != evidence.Supported, s.Verdict == evidence.Partly, s.Verdict == evidence.Unclear:
+		case s.Standing == claim.Missing || s.Verdict == evidence.Unsupported:
 			return 1
+		case s.Form == Uncited && len(s.Findings) > 0:
+			return 3
+		case s.Standing == claim.NoText && len(s.Findings) > 0:
+			return 4
+		case s.Standing == claim.Weak && s.Verdict != evidence.Supported, s.Verdict == evidence.Partly, s.Verdict == evidence.Unclear:
+			return 2
 		}
-		return 9
+		return fine
 	}
 	var worst []int
 	for i := range r.Sentences {
-		if rank(&r.Sentences[i]) < 9 {
+		if rank(&r.Sentences[i]) < fine {
 			worst = append(worst, i)
 		}
 	}
 	slices.SortStableFunc(worst, func(a, b int) int { return cmp.Compare(rank(&r.Sentences[a]), rank(&r.Sentences[b])) })
-	return worst[:min(len(worst), shownSentences)]
+	return worst
 }
 
 // State is how a sentence stands, in a word.
@@ -157,32 +188,118 @@ func (s *Judged) State() string {
 	return string(s.Form)
 }
 
-// blocks show a sentence with why and with its first passage.
-func (s *Judged) blocks() []report.Block {
-	var why []string
+// thereByRule is what rules find of a sentence that stands: not that the page says it.
+const thereByRule = "its words and numbers are there"
+
+// Words say how a sentence stands, for a person.
+func (s *Judged) Words() string {
+	switch {
+	case s.Verdict == evidence.Supported:
+		return "stands on the cited page"
+	case s.Verdict != "":
+		return s.State() + ", by the second reader " + s.Verdict
+	case s.Standing == claim.Found:
+		return thereByRule
+	}
+	return s.State()
+}
+
+// nearRule names the findings that set what the page says beside what the sentence says.
+const nearRule = "near"
+
+// wrong is what is the matter with a sentence, in few words, the gravest first.
+func (s *Judged) wrong() (list []string) {
+	covered := map[string]bool{}
+	if s.Verdict == evidence.Unsupported {
+		list = append(list, "a reader finds no support")
+	}
 	for _, f := range s.Findings {
-		why = append(why, said(f))
+		if covered[f.Rule+f.Text] || f.Level == claim.Remark {
+			continue
+		}
+		covered["numbers"+f.Number] = f.Number != ""
+		list = append(list, s.said(f))
+	}
+	return list
+}
+
+// blocks show a sentence with what is wrong, the words of its page and where they stand.
+func (s *Judged) blocks() []report.Block {
+	wrong := s.wrong()
+	head := fmt.Sprintf("line %d, %s", s.Line, s.Words())
+	if len(wrong) > 0 {
+		head += ": " + wrong[0]
+		wrong = wrong[1:]
 	}
 	if s.Verdict != "" {
-		why = append(why, s.heard())
+		wrong = append(wrong, s.heard())
 	}
 	if len(s.Windows) > 0 {
-		why = append(why, "the page says: "+beginning(markdown.OneLine(s.Windows[0].Text))+" ("+s.Windows[0].URL+")")
+		w := &s.Windows[0]
+		wrong = append(wrong, "the page says: "+around(markdown.OneLine(w.Text), s.key()), placeOf(w, s.key()))
 	}
-	out := []report.Block{report.Paragraph(fmt.Sprintf("line %d, %s: %s", s.Line, s.State(), s.Text))}
-	if len(why) > 0 {
-		out = append(out, report.Bullets(why))
+	out := []report.Block{report.Paragraph(head), report.Paragraph(s.Text)}
+	if len(wrong) > 0 {
+		out = append(out, report.Bullets(wrong))
 	}
 	return out
 }
 
-// beginning is how a text begins, in whole words.
-func beginning(text string) string {
-	cut := tidegate.Cut(text)
-	if i := strings.LastIndexByte(cut, ' '); i > 0 && cut != text {
-		return cut[:i] + " …"
+// key is what of a passage a person has to see: the words that the page has in the place of
+// those of the sentence, else those by which a reader found it supported.
+func (s *Judged) key() string {
+	for _, f := range s.Findings {
+		if _, has, found := strings.Cut(f.Text, ": the page says "); found && f.Rule == nearRule {
+			return has
+		}
+	}
+	return s.Quoted
+}
+
+// around is a text cut to what a person reads at once, in whole words, around some words of it.
+func around(text, words string) string {
+	if len([]rune(text)) <= tidegate.MaxText {
+		return text
+	}
+	at := max(0, strings.Index(strings.ToLower(text), strings.ToLower(words)))
+	from := 0
+	if at+len(words) > tidegate.MaxText/2 {
+		from = max(0, at-tidegate.MaxText/2)
+		if n := strings.IndexByte(text[from:], ' '); from > 0 && n >= 0 && from+n < at {
+			from += n + 1
+		}
+	}
+	cut := tidegate.Cut(strings.ToValidUTF8(text[from:], ""))
+	if n := strings.LastIndexByte(cut, ' '); n > 0 && from+len(cut) < len(text) {
+		cut = cut[:n] + " …"
+	}
+	if from > 0 {
+		cut = "… " + cut
 	}
 	return cut
+}
+
+// placeWords is how many words of a passage lead a browser to its place.
+const placeWords = 6
+
+// placeOf is the address of a passage: browsers scroll to the words behind #:~:text=, which are
+// those of one paragraph, of the one with the key where there is one.
+func placeOf(w *Window, key string) string {
+	line := ""
+	for each := range strings.SplitSeq(w.Text, "\n") {
+		if has := key != "" && strings.Contains(each, key); has || len(each) > len(line) {
+			line = each
+			if has {
+				break
+			}
+		}
+	}
+	words := strings.Fields(line)
+	if strings.Contains(w.URL, "#") || len(words) == 0 {
+		return w.URL
+	}
+	text := url.PathEscape(strings.Join(words[:min(len(words), placeWords)], " "))
+	return w.URL + "#:~:text=" + strings.NewReplacer("-", "%2D", ",", "%2C", "&", "%26").Replace(text)
 }
 
 // Against is what the rules hold against a sentence.
@@ -190,7 +307,7 @@ func (s *Judged) Against() string {
 	var why []string
 	for _, f := range s.Findings {
 		if f.Level != claim.Remark {
-			why = append(why, said(f))
+			why = append(why, s.said(f))
 		}
 	}
 	return strings.Join(why, "; ")
@@ -198,15 +315,24 @@ func (s *Judged) Against() string {
 
 // heard is what the second reader said of a sentence.
 func (s *Judged) heard() string {
-	return "the second reader: " + s.Verdict + strings.TrimRight(": "+cmp.Or(s.Because, s.Words), ": ")
+	return "the second reader: " + s.Verdict + strings.TrimRight(": "+cmp.Or(s.Because, s.Quoted), ": ")
 }
 
 // said is a finding of a sentence as a person reads it.
-func said(f claim.Finding) string {
-	if f.Level == claim.Fault && f.Rule != "citation" {
-		return f.Rule + ", not on a cited page: " + f.Text
+func (s *Judged) said(f claim.Finding) string {
+	switch {
+	case f.Rule == nearRule:
+		return f.Text
+	case s.Form == Uncited:
+		return "it says " + f.Text + " and cites nothing"
+	case f.Rule == "citation" && s.Standing != claim.NoText:
+		return "nothing of it is on " + f.Text
+	case f.Rule == "citation", f.Rule == "language":
+		return f.Text
+	case f.Rule == "overlap":
+		return "few of its words are there"
 	}
-	return f.Rule + ": " + f.Text
+	return f.Text + " is not there"
 }
 
 // explain shows what was recognised.
@@ -245,14 +371,14 @@ func statusOf(s *Source) report.Status {
 var levels = map[claim.Level]report.Level{claim.Fault: report.LevelError, claim.Warn: report.LevelWarning, claim.Remark: report.LevelNote}
 
 // cases has everything for programs.
-func (r *Result) cases(out *report.Report) {
+func (r *Result) cases(out *report.Report, status report.Status) {
 	file := cmp.Or(r.File, r.Audited.Name)
 	for i := range r.Sentences {
 		s := &r.Sentences[i]
 		c := report.Case{Name: "sentence " + strconv.Itoa(i+1), File: file, Status: report.PassIf(s.Standing != claim.Missing), Note: s.Text}
 		if s.Standing != claim.NoText { // what is wrong then is its source
 			for _, f := range s.Findings {
-				c.Findings = append(c.Findings, report.Finding{Rule: strings.ToUpper(f.Rule), Level: levels[f.Level], Message: said(f) + "\n" + s.Text, Line: s.Line})
+				c.Findings = append(c.Findings, report.Finding{Rule: strings.ToUpper(f.Rule), Level: levels[f.Level], Message: s.said(f) + "\n" + s.Text, Line: s.Line})
 			}
 		}
 		if s.Verdict == evidence.Unsupported {
@@ -276,7 +402,7 @@ func (r *Result) cases(out *report.Report) {
 		}
 		out.AddCase(c)
 	}
-	whole := report.Case{Name: "report", File: file, Status: report.PassIf(r.Pass)}
+	whole := report.Case{Name: "report", File: file, Status: status}
 	for _, f := range r.Findings {
 		whole.Findings = append(whole.Findings, report.Finding{Rule: f.Code, Level: levels[f.Level], Message: f.Text, Line: f.Line})
 	}

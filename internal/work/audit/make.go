@@ -28,7 +28,7 @@ type Input struct {
 	ReportPath string `json:"report_path,omitzero" path:"absolute" jsonschema:"absolute path of the report: Markdown, HTML, docx, PDF or text; either this or report"`
 	Report     string `json:"report,omitzero" jsonschema:"the report itself, in Markdown or HTML; either this or report_path"`
 	NoFetch    bool   `json:"no_fetch,omitzero" jsonschema:"fetch nothing, and judge only how the report cites"`
-	FailOn     string `json:"fail_on,omitzero" jsonschema:"what makes the report fail, with commas between: missing, weak, dead, uncited (default missing,dead; with no_fetch uncited)"`
+	FailOn     string `json:"fail_on,omitzero" jsonschema:"what makes the report fail, with commas between: missing, weak, dead, uncited, unchecked, unread (default missing,dead; with no_fetch uncited)"`
 	Pages      string `json:"pages,omitzero" path:"absolute" jsonschema:"a folder of saved pages to use instead of the web; its index.json maps each URL to a file"`
 	Offline    string `json:"offline,omitzero" jsonschema:"an earlier audit whose archive is used instead of the web, by its id or folder"`
 	URL        string `json:"url,omitzero" jsonschema:"the address of the report, in the place of a file"`
@@ -408,7 +408,7 @@ func (a *Audit) finish(ctx context.Context, desk run.Desk, result *foreign.Resul
 		if err := tx.Write(ResultFile, data); err != nil {
 			return err
 		}
-		return tx.Record(logFile, desk.Writer().Line(eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data)))))
+		return tx.Record(logFile, desk.Writer().Line(eventJudged, tidegate.Pairs("outcome", string(result.Outcome), "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data)))))
 	})
 }
 

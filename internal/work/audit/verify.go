@@ -103,6 +103,7 @@ type Item struct {
 	CreatedAt string `json:"created_at"`
 	Finished  bool   `json:"finished"`
 	Pass      bool   `json:"pass"`
+	Outcome   string `json:"outcome"`
 	Sentences int    `json:"sentences"`
 	Found     int    `json:"found"`
 	Weak      int    `json:"weak"`
@@ -135,7 +136,7 @@ func List(ctx context.Context, desk run.Desk, home string) (Listed, error) {
 		item := Item{AuditID: id, Path: a.Path(), Report: a.Report.Name, CreatedAt: a.CreatedAt, Finished: a.at != ""}
 		if data, err := a.folder.ReadDocument(ResultFile); err == nil && item.Finished {
 			if doc, err := codec.Parse(data); err == nil {
-				item.Pass = doc.Get("pass").Bool()
+				item.Pass, item.Outcome = doc.Get("pass").Bool(), doc.Get("outcome").Str()
 				for name, n := range map[string]*int{"sentences": &item.Sentences, "found": &item.Found, "weak": &item.Weak, "missing": &item.Missing, "unchecked": &item.Unchecked, "uncited": &item.Uncited} {
 					count, _ := doc.Get("summary").Get(name).Int()
 					*n = int(count)
@@ -158,7 +159,7 @@ func (l Listed) Report() report.Report {
 			table.Row(report.Warn, a.AuditID, a.Report, a.CreatedAt, "not finished", "", "", "", "", "")
 			continue
 		}
-		table.Row(report.PassIf(a.Pass), a.AuditID, a.Report, a.CreatedAt, a.Sentences, a.Found, a.Weak, a.Missing, a.Unchecked, a.Uncited)
+		table.Row(foreign.StatusOf(foreign.Outcome(a.Outcome)), a.AuditID, a.Report, a.CreatedAt, a.Sentences, a.Found, a.Weak, a.Missing, a.Unchecked, a.Uncited)
 	}
 	r.Add(table)
 	return r

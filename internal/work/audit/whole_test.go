@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -130,7 +131,7 @@ func TestAReportWithAnAddress(t *testing.T) {
 	if err != nil || string(kept) != body {
 		t.Errorf("kept %q: %v", kept, err)
 	}
-	if r := result.Audited; r.Name != "abc.html" || r.Format != "html" || result.Summary.Found != 1 || !result.Pass {
+	if r := result.Audited; r.Name != "abc.html" || r.Format != "html" || result.Summary.Found != 1 || result.Pass || result.Outcome != foreign.NoErrorByRule {
 		t.Errorf("%+v %+v", r, result.Summary)
 	}
 	if _, err := audit.Make(t.Context(), desk, pages.fetch, audit.Input{URL: "https://chat.example/gone", Home: t.TempDir()}); tidegate.CodeOf(err) != tidegate.FileNotFound {
