@@ -91,7 +91,7 @@ func auditTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "report_audit", Set: "citation", Core: true, Effect: tool.Writes, OpenWorld: true,
-			PersonArgs: []string{"fail_on", "pages", "offline", "url", "explain", "compare", "demo", "verifier"},
+			PersonArgs: []string{"fail_on", "pages", "offline", "url", "explain", "compare", "demo", "verifier", "max_cost", "max_tokens"},
 			Command: &tool.Command{
 				Path: "audit", Operands: []tool.Operand{{Name: "REPORT", About: "the report: a file, its address, or - for standard input", Optional: true}},
 				Hide: []string{"report_path", "report", "url"}, Fill: env.fillReport, Formats: []string{"markdown", "html", "wacz", "sarif", "github"},
@@ -105,16 +105,31 @@ func auditTools(env tools) []*tool.Tool {
 			if in.Demo {
 				in.Name, in.Report, fetch = env.Sample.Name, env.Sample.Report, env.Sample.Fetch
 			}
-			if in.Verifier != "" {
+			budget := map[string]float64{}
+			for name, most := range map[string]float64{"max_cost_usd": in.MaxCost, "max_tokens": in.MaxTokens} {
+				if most > 0 {
+					budget[name] = most
+				}
+			}
+			done := func() {}
+			defer func() { done() }()
+			switch {
+			case in.Verifier == "none":
+				in.Verifier = ""
+			case in.Verifier == "" && call.Ask != nil && !in.Demo:
+				in.Offer = func(ctx context.Context, sentences int) (name string, read audit.Reader, err error) {
+					name, read, done, err = env.OfferReader(ctx, sentences, budget, call.Ask, call.Say)
+					return name, read, err
+				}
+			case in.Verifier != "":
 				if call.Say == nil {
 					return foreign.Result{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verifier", in.Verifier), "only the command audit drives agents")
 				}
-				read, done, err := env.SecondReader(ctx, in.Verifier, call.Say)
+				read, end, err := env.SecondReader(ctx, in.Verifier, budget, call.Say)
 				if err != nil {
 					return foreign.Result{}, err
 				}
-				defer done()
-				in.Read = read
+				in.Read, done = read, end
 			}
 			result, err := audit.Make(ctx, env.Desk(call.Reach), fetch, in)
 			if err == nil && tidegate.ActorOf(ctx).Kind == tidegate.Agent {

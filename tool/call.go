@@ -30,6 +30,8 @@ type Caller struct {
 	// Say hears a line about what a long call does, such as whom it asks; nil when nobody
 	// listens.
 	Say func(line string)
+	// Ask asks the person who called a question of yes and no; nil where nobody can be asked.
+	Ask func(ctx context.Context, question string) (yes bool, err error)
 	// Panicked hears the value and the stack of a panic that became INTERNAL.
 	Panicked func(value any, stack []byte)
 }

@@ -76,10 +76,10 @@ func (e *Env) PagesOf(item *library.Item, call tool.Caller) library.Again {
 // verifier is the role of the second reader of a report.
 const verifier = "verifier"
 
-// SecondReader makes the agent ready that is to read an audited report. Read says who it
-// is, what it is sent and what that took, and returns why not all was read. Done ends its
-// use. It returns INVALID_ARGS and INVALID_STATE for an agent that cannot work.
-func (e *Env) SecondReader(ctx context.Context, named string, say func(line string)) (read func(ctx context.Context, parts *audit.Parts) (why string, err error), done func(), err error) {
+// SecondReader makes the agent ready that is to read an audited report within a budget. Read
+// says who it is, what it is sent and what that took. Done ends its use. It returns
+// INVALID_ARGS and INVALID_STATE for an agent that cannot work.
+func (e *Env) SecondReader(ctx context.Context, named string, budget map[string]float64, say func(line string)) (read audit.Reader, done func(), err error) {
 	t, err := e.Team(ctx, Wanted{Roles: []string{verifier}, Flag: "--verifier", Named: map[string]string{verifier: named}})
 	if err != nil {
 		return nil, nil, err
@@ -88,18 +88,59 @@ func (e *Env) SecondReader(ctx context.Context, named string, say func(line stri
 		t.Close()
 		return nil, nil, err
 	}
+	return e.reader(t, budget, say), t.Close, nil
+}
+
+// OfferReader asks a person whether the agent that is at hand may read so many sentences, and
+// what that will probably cost. Name is "" where there is none, or the person says no: the
+// report is judged by rule then, which is said.
+func (e *Env) OfferReader(ctx context.Context, sentences int, budget map[string]float64, ask func(ctx context.Context, question string) (yes bool, err error), say func(line string)) (name string, read audit.Reader, done func(), err error) {
+	t, err := e.Team(ctx, Wanted{Roles: []string{verifier}, Flag: "--verifier"})
+	if err == nil {
+		if err = t.Ready(ctx, nil); err != nil {
+			t.Close()
+		}
+	}
+	if tidegate.CodeOf(err) == tidegate.Cancelled {
+		return "", nil, nil, err
+	}
+	if err != nil {
+		say("judged by rule alone: no agent is at hand that could read the sentences; `tidegate agents` shows what is there")
+		return "", nil, func() {}, nil
+	}
+	name = t.Agents[verifier].Driver
+	tokens := float64(sentences * readingTokens)
+	cost := ""
+	if perMillion, how := t.pays(); perMillion > 0 {
+		cost = fmt.Sprintf(", probably %.2f USD (%s)", tokens/1e6*perMillion, how)
+	} else if perMillion == 0 {
+		cost = "; " + how
+	}
+	yes, err := ask(ctx, fmt.Sprintf("Let %s read %s against their passages? It takes about %s tokens%s. Without it they are judged by rule alone. [y/N]", name, report.Counted(sentences, "sentence"), Grouped(tokens), cost))
+	if err != nil || !yes {
+		t.Close()
+		return "", nil, func() {}, err
+	}
+	return name, e.reader(t, budget, say), t.Close, nil
+}
+
+// readingTokens is what reading a sentence usually takes: its passages, a third of a twin with the
+// same passages, and two answers.
+const readingTokens = 500
+
+func (e *Env) reader(t *Team, budget map[string]float64, say func(line string)) audit.Reader {
 	return func(ctx context.Context, parts *audit.Parts) (string, error) {
 		plan, err := t.readingPlan(parts)
 		if err != nil {
 			return "", err
 		}
 		say(plan)
-		why, spent, err := engine.ReadReport(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), parts, run.DefaultBudget(nil), e.Options(t))
+		why, spent, err := engine.ReadReport(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), parts, run.DefaultBudget(budget), e.Options(t))
 		if err == nil {
 			say("it took " + SpentText(spent))
 		}
 		return why, Resumable(err)
-	}, t.Close, nil
+	}
 }
 
 // readingPlan says who reads a report, what is sent, what that will probably cost, and how

@@ -23,6 +23,11 @@ const (
 	Absent      Kind = "absent"       // the archive that answers in the place of the web does not have it
 )
 
+// Answered reports whether somebody was asked and answered, whatever it was.
+func (k Kind) Answered() bool {
+	return k != Unreachable && k != TimedOut && k != NoSuchName && k != Refused
+}
+
 // Capture is one complete fetch of a URL.
 type Capture struct {
 	URL     string // as it was asked for

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"reflect"
@@ -186,7 +187,15 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	}
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	bar := p.startProgress(t.Command.Path)
-	result := t.Call(ctx, raw, tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Say: p.sayAbove(bar), Panicked: p.logPanic})
+	caller := tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Say: p.sayAbove(bar), Panicked: p.logPanic}
+	if p.Terminal.Input && p.Terminal.Width > 0 {
+		caller.Ask = func(ctx context.Context, question string) (bool, error) {
+			bar.wipe()
+			answer, err := Ask(ctx, bufio.NewReader(p.Stdin), p.Stderr, report.Wrapped(report.Visible(question), p.Terminal.ErrWidth))
+			return answer == 'y', err
+		}
+	}
+	result := t.Call(ctx, raw, caller)
 	bar.stop()
 	if result.Err != nil {
 		result = tool.Failure(p.misplaced(result.Err))

@@ -158,3 +158,16 @@ func TestAnAgentIsHandedTheWorst(t *testing.T) {
 		t.Error("a small result is cut")
 	}
 }
+
+// TestWhatRulesCannotSettleIsReadFirst holds the order of the sentences that a reader is given.
+func TestWhatRulesCannotSettleIsReadFirst(t *testing.T) {
+	t.Parallel()
+	r := judged(t, fmt.Sprintf(quay, "The quay of Elsgate was built by 63 men [1].\n\nNobody at Elsgate expected such splendid weather, Konrad Adler and Berta Lund recall [1]."), Options{Verifier: "codex"}, quayPage)
+	var order []claim.Standing
+	for _, c := range r.Questions().Claims.Sentences {
+		order = append(order, c.Standing)
+	}
+	if fmt.Sprint(order) != "[weak found missing]" {
+		t.Error(order)
+	}
+}

@@ -125,6 +125,14 @@ func (d *Document) seen(body []byte) string {
 	return text
 }
 
+// Borne is how many sentences cite something, or are covered by the next citation.
+func (d *Document) Borne() (n int) {
+	for i := range d.Sentences {
+		n += flag(d.Sentences[i].Form == evidence.Cited || d.Sentences[i].Form == evidence.Carried)
+	}
+	return n
+}
+
 // blocks finds out what the bytes are and reads them.
 func (d *Document) blocks(name string, body []byte) ([]block, error) {
 	lower := strings.ToLower(name)

@@ -3,6 +3,7 @@ package foreign
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -52,6 +53,9 @@ func (j *judging) ask(ctx context.Context, page func(cid string) (*claim.Page, e
 			context.LeadIn = ""
 		}
 	}
+	// What rules cannot settle is read first, and what they refuse last, for a budget that ends it.
+	order := map[claim.Standing]int{claim.Weak: 0, claim.Found: 1, claim.Missing: 2}
+	slices.SortStableFunc(claims.Sentences, func(a, b evidence.Claim) int { return order[a.Standing] - order[b.Standing] })
 	reading.SetParts(claims)
 	page = cached(page)
 	material.Text = func(cid string) string {

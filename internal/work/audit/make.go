@@ -35,17 +35,26 @@ type Input struct {
 	Compare    string `json:"compare,omitzero" jsonschema:"an earlier audit, by its id or folder: what changed since, in the report and in its sources"`
 	Demo       bool   `json:"demo,omitzero" jsonschema:"audit a sample report with lies in it, offline"`
 	Explain    bool   `json:"explain,omitzero" jsonschema:"show what was recognised, and what each sentence cites"`
-	Verifier   string `json:"verifier,omitzero" jsonschema:"an agent that reads each sentence against its passages, and is tested by planted errors: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER"`
+	Verifier   string `json:"verifier,omitzero" jsonschema:"an agent that reads each sentence against its passages, and is tested by planted errors: none, claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER"`
+
+	MaxCost   float64 `json:"max_cost,omitzero" jsonschema:"most USD that the agent may cost; what it did not read is counted"`
+	MaxTokens float64 `json:"max_tokens,omitzero" jsonschema:"most tokens, in and out, that the agent may take"`
 
 	// Dir is the working folder, in which an agent may name a report, and Home the
 	// folder of audits.
 	Dir, Home string `json:"-"`
 	// Name is what a report is called that is handed over as text.
 	Name string `json:"-"`
-	// Read has the agent of Verifier read the parts of the report. It returns why not all of
-	// them were read; "" where they were.
-	Read func(ctx context.Context, parts *Parts) (why string, err error) `json:"-"`
+	// Read is the agent of Verifier.
+	Read Reader `json:"-"`
+	// Offer asks a person whether an agent may read so many sentences, where nobody named one;
+	// nil where nobody can be asked. It returns "" where none reads.
+	Offer func(ctx context.Context, sentences int) (verifier string, read Reader, err error) `json:"-"`
 }
+
+// Reader has an agent read the parts of a report. It returns why not all of them were read; ""
+// where they were.
+type Reader func(ctx context.Context, parts *Parts) (why string, err error)
 
 // The events of the log of an audit.
 const (
@@ -79,6 +88,12 @@ func Make(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, in Input) (f
 		return none, err
 	}
 	defer done()
+	if in.Offer != nil && in.Verifier == "" && !in.NoFetch {
+		if in.Verifier, in.Read, err = in.Offer(ctx, document.Borne()); err != nil {
+			return none, err
+		}
+		options.Verifier = agentName(in.Verifier)
+	}
 	old, err := in.earlier(ctx, desk)
 	if err != nil {
 		return none, err
@@ -315,7 +330,7 @@ func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, 
 		if !ok {
 			continue
 		}
-		if entry, found := a.archive.Find(url); found && reached(entry) {
+		if entry, found := a.archive.Find(url); found && entry.Kind.Answered() {
 			answered++ // before the audit was interrupted
 			continue
 		}
@@ -328,7 +343,7 @@ func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, 
 				asked++
 				why = cmp.Or(why, packed.Entry().Detail)
 			}
-			if reached(packed.Entry()) {
+			if packed.Entry().Kind.Answered() {
 				answered++
 			}
 		}
@@ -341,11 +356,6 @@ func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, 
 		return err
 	}
 	return a.lookUp(ctx, desk, fetch, sources)
-}
-
-// reached reports whether somebody answered.
-func reached(entry archive.Entry) bool {
-	return entry.Kind != archive.Unreachable && entry.Kind != archive.TimedOut && entry.Kind != archive.NoSuchName && entry.Kind != archive.Refused
 }
 
 // lookUp asks the registries about the ids of papers and books. Each answer may lead to

@@ -22,7 +22,7 @@ func (a *Audit) parts(result *foreign.Result) *Parts {
 }
 
 // have has a second reader read the report, and records what it handed in.
-func (a *Audit) have(ctx context.Context, desk run.Desk, read func(ctx context.Context, parts *Parts) (why string, err error), result *foreign.Result) error {
+func (a *Audit) have(ctx context.Context, desk run.Desk, read Reader, result *foreign.Result) error {
 	parts := a.parts(result)
 	if len(parts.Claims.Parts) > 0 {
 		var err error

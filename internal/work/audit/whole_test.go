@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -145,6 +146,27 @@ func TestExactlyOneReport(t *testing.T) {
 		in.Home = t.TempDir()
 		if _, err := audit.Make(t.Context(), run.Desk{Now: noon}, nil, in); tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("%+v: %v", in, err)
+		}
+	}
+}
+
+// TestAReaderIsOffered: a person is asked about the sentences that cite something; who says no
+// has the report judged by rule, and who named an agent is not asked.
+func TestAReaderIsOffered(t *testing.T) {
+	report, kinds, pages := planted()
+	for _, test := range []struct{ named, said string }{{"", ""}, {"", "codex"}, {"gemini", ""}} {
+		asked := 0
+		read := func(context.Context, *audit.Parts) (string, error) { return "its budget is used up", nil }
+		in := audit.Input{Report: report, Home: t.TempDir(), Verifier: test.named, Read: read, Offer: func(_ context.Context, sentences int) (string, audit.Reader, error) {
+			asked = sentences
+			return test.said, read, nil
+		}}
+		result := must.Get(audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, in))(t)
+		if reads := test.named + test.said; (result.Summary.Read != nil) != (reads != "") || reads != "" && (result.Summary.Read.By != reads || result.Outcome != foreign.Failed) {
+			t.Errorf("%+v: %+v, %s", test, result.Summary.Read, result.Outcome)
+		}
+		if want := len(kinds) - 15; test.named == "" && asked != want || test.named != "" && asked != 0 {
+			t.Errorf("%+v: asked about %d sentences, of %d", test, asked, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/drift"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
@@ -94,6 +96,9 @@ func Update(ctx context.Context, desk run.Desk, runs string, again Again, item *
 	}
 	now := &fetched{sources: sources, captures: map[string]archive.Capture{}}
 	if err := now.fetch(ctx, again); err != nil {
+		return Updated{}, err
+	}
+	if err := now.offline(); err != nil {
 		return Updated{}, err
 	}
 	out, err := judgeAgain(ctx, item, now)
@@ -185,6 +190,26 @@ func (f *fetched) fetch(ctx context.Context, again Again) error {
 	}
 	slices.SortFunc(f.packed, func(a, b *archive.Packed) int { return strings.Compare(a.Entry().URL, b.Entry().URL) })
 	return nil
+}
+
+// offline returns INVALID_STATE where sources were asked for and not one host was reached: that
+// says nothing of the pages.
+func (f *fetched) offline() error {
+	asked, why := 0, ""
+	for _, p := range f.packed {
+		entry := p.Entry()
+		if entry.Kind.Answered() {
+			return nil
+		}
+		if entry.Kind != archive.Refused {
+			asked++
+			why = cmp.Or(why, entry.Detail)
+		}
+	}
+	if asked == 0 {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %s could be reached: either none of these hosts exists any more, or there is no network; nothing was judged; the first failed with: %s", report.Counted(asked, "source"), tidegate.Cut(why))
 }
 
 // answer is what a registry answered, nil where it was not asked.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/store"
@@ -52,5 +53,19 @@ func TestAnUpdateIsBoundToItsReport(t *testing.T) {
 	}
 	if wrong := verify(); wrong != "" {
 		t.Errorf("put back, it does not verify: %s", wrong)
+	}
+}
+
+// TestAnUpdateWithoutANetworkSaysSo: where not one host is reached, nothing is said of the
+// pages, and nothing is kept.
+func TestAnUpdateWithoutANetworkSaysSo(t *testing.T) {
+	runs := filepath.Join(t.TempDir(), "runs")
+	id, _ := plant(t, runs)
+	_, err := library.Update(t.Context(), desk(), runs, web{}.again, open(t, runs, id))
+	if tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "or there is no network") {
+		t.Errorf("without a network: %v", err)
+	}
+	if kept, err := os.ReadDir(store.Updates.Home(runs)); err == nil && len(kept) > 0 {
+		t.Errorf("%d updates are kept", len(kept))
 	}
 }
