@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/text/page"
-	"github.com/tidegate/tidegate/internal/text/sentence"
 )
 
 // absentWindows is how many windows show that words are on no page.
@@ -16,7 +15,7 @@ const absentWindows = 8
 func (s Question) Words() []string { return askedBy(&s).words }
 
 // Absent says whether words stand on no page: it finds the passages that have most of
-// them, and makes it a fault where two neighbouring sentences of a page have all.
+// them, and makes it a fault where a page has them beside each other.
 func Absent(words, language string, pages []*Page) Judgement {
 	a := askedBy(&Question{Text: words, Language: language})
 	a.most = absentWindows
@@ -48,24 +47,44 @@ func Absent(words, language string, pages []*Page) Judgement {
 	return j
 }
 
-// together is the first sentence of a page that has, with the one before it, all words;
-// "" for none.
-func (a *asked) together(p *Page) string {
-	sentences := sentence.Split(p.Text, append(languagesOf(p.Text), "")[0])
-	seen := map[string]int{} // the last sentence that has a word, counted from 1
-	at, where := 0, ""
+// together is where a sentence of a page has all words, in any order and with nothing but
+// function words between them, and what stands around them; "" for nowhere.
+func (a *asked) together(p *Page) (where string) {
+	type place struct {
+		word string
+		from int
+	}
+	var last []place // the last words of a sentence, as many as are asked for
 	page.EachFolded(p.Text, func(word []byte, from int) {
-		for at < len(sentences) && from >= sentences[at].Start {
-			at++
-		}
-		stem := string(a.endings.stem(word))
-		if where != "" || !slices.Contains(a.words, stem) {
+		if where != "" || len(a.words) == 0 || !isContent(string(word)) {
 			return
 		}
-		seen[stem] = at
-		if len(a.words) == len(seen) && !slices.ContainsFunc(a.words, func(w string) bool { return seen[w] < at-1 }) {
-			where = p.Text[sentences[at-1].Start:sentences[at-1].End]
+		if n := len(last); n > 0 && strings.ContainsAny(p.Text[last[n-1].from:from], ".!?\t") {
+			last = last[:0]
 		}
+		if len(last) == len(a.words) {
+			last = slices.Delete(last, 0, 1)
+		}
+		last = append(last, place{string(a.endings.stem(word)), from})
+		for _, w := range a.words {
+			if !slices.ContainsFunc(last, func(l place) bool { return l.word == w }) {
+				return
+			}
+		}
+		where = around(p.Text, last[0].from, from+len(word))
 	})
 	return where
+}
+
+// around is a part of a text with some of what stands on both sides of it.
+func around(text string, start, end int) string {
+	const beside = 60
+	before, after := text[max(0, start-beside):start], text[min(end, len(text)):min(len(text), end+beside)]
+	if _, rest, cut := strings.Cut(before, " "); cut && len(before) == beside {
+		before = "… " + rest
+	}
+	if at := strings.LastIndex(after, " "); at >= 0 && len(after) == beside {
+		after = after[:at] + " …"
+	}
+	return strings.ToValidUTF8(before+text[start:min(end, len(text))]+after, "")
 }

@@ -41,3 +41,17 @@ func TestChooser(t *testing.T) {
 		}
 	}
 }
+
+// TestChooserOverPages: what a word weighs follows from all pages, so that a page about the
+// subject of a question comes before those that have other words of it, and a heading counts.
+func TestChooserOverPages(t *testing.T) {
+	chooser := claim.NewChooser([]string{"How well does it work with compatible storage?"}, 3000)
+	for i := range 4 {
+		filler := strings.Repeat("Each keeper of a lamp can work well for years and will work again.\n", 90)
+		chooser.Look(&claim.Page{CID: fmt.Sprint("other", i), Text: filler + "It is fine at work.\n" + strings.Repeat("The sea was grey.\n", 30)})
+	}
+	chooser.Look(&claim.Page{CID: "subject", Text: "Compatible storage\n" + strings.Repeat("Compatible storage is asked for by its address.\n", 30), Headings: []string{"Compatible storage"}})
+	if best := chooser.Chosen(0); len(best) == 0 || best[0].CID != "subject" {
+		t.Errorf("the first window is not of the page about the subject: %+v", best)
+	}
+}

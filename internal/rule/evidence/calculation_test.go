@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -85,8 +86,9 @@ func hold(t *testing.T, r *evidence.Report, language string, pages map[string]st
 	return held
 }
 
-// TestAbsence: what is said to be on no page is looked for on all that may be cited, in two
-// neighbouring sentences; a reader is shown what comes nearest.
+// TestAbsence: what is said to be on no page is looked for on all that may be cited, as words
+// that stand beside each other; the author is told where, and a reader is shown what comes
+// nearest.
 func TestAbsence(t *testing.T) {
 	for name, test := range map[string]struct {
 		page string
@@ -96,7 +98,8 @@ func TestAbsence(t *testing.T) {
 		"one word":         {"Insurance is dear.", false},
 		"both, far apart":  {"Insurance is dear. The port grew. It fell. Liability is another thing.", false},
 		"in one sentence":  {"Liability insurances are dear.", true},
-		"in two":           {"Insurance is dear. That of LIABILITY most.", true},
+		"in one, apart":    {"Insurance of ships is a matter of liability.", false},
+		"in two":           {"There is no liability. Insurance is dear.", false},
 		"in another order": {"The port grew. For liability there is insurance. It fell.", true},
 	} {
 		r := evidence.Read(markdown.Read([]byte("## Evidence\n\nIt grew [@s1]. [not found on the archived pages: liability insurance]\n")), facts())
@@ -104,6 +107,9 @@ func TestAbsence(t *testing.T) {
 		missing := held[1].Standing == claim.Missing
 		if missing != test.has || missing != slices.Equal(codes(r.Faults), []string{"UNCITED_SENTENCE:3"}) {
 			t.Errorf("%s: %+v, %v", name, held[1].Findings, r.Faults)
+		}
+		if told := fmt.Sprint(r.Faults); missing && !strings.Contains(told, "iability") {
+			t.Errorf("%s: the words that refuse it are not shown: %s", name, told)
 		}
 		c := evidence.Assemble(r, "sha256:1", nil, held, nil)
 		for i := range c.Sentences {

@@ -202,8 +202,8 @@ func (r *Report) findings(held []claim.Judgement) []Fault {
 				continue // that it cites no source is another fault
 			}
 			if f.Rule == "absent" {
-				faults = append(faults, NewFault(tidegate.UncitedSentence, r.Sentences[i].Line, "Cite the page that has it, or take the sentence out.",
-					"line %d says that no archived page has %q, and one has it: %s", r.Sentences[i].Line, r.Sentences[i].Absent, f.Text))
+				faults = append(faults, NewFault(tidegate.UncitedSentence, r.Sentences[i].Line, "Cite the page that has the words, choose the words that it does not have, or take the sentence out.",
+					"line %d says that no archived page has %q, and one has these words beside each other: %s", r.Sentences[i].Line, r.Sentences[i].Absent, f.Text))
 				continue
 			}
 			faults = append(faults, faultOf(f, r.Sentences[i].Line))

@@ -189,6 +189,9 @@ func hasLink(text string) bool {
 // in a script without blanks, a whole shorter window, or a number of the claim.
 func (i *Item) holds(window, words string) bool {
 	window, words = plain(window), plain(strings.Trim(words, "\"“”„«» \n\t"))
+	if !standsIn(window, words) { // as Markdown writes what the window shows
+		words = plain(page.Read([]byte(words), page.MarkdownType).Text)
+	}
 	if words == "" || !standsIn(window, words) {
 		return false
 	}

@@ -33,6 +33,7 @@ func TestAnswers(t *testing.T) {
 		{"a number of one digit", `"port of Rotterdam handled"`, `"7"`, ""},
 		{"a whole short window", `"verdict":"unsupported","passage":null,"words":null`, `"verdict":"supported","passage":2,"words":"Closed."`, ""},
 		{"words of the page about something else", `"port of Rotterdam handled"`, `"Rotterdam is a town"`, "WORDS_NOT_FOUND"},
+		{"words with a link", `"port of Rotterdam handled"`, `"[port](https://port.example) of **Rotterdam** handled"`, ""},
 		{"two words", `"port of Rotterdam handled"`, `"Rotterdam handled"`, "WORDS_NOT_FOUND"},
 		{"another number", `"port of Rotterdam handled"`, `"2020"`, "WORDS_NOT_FOUND"},
 		{"parts of words", `"port of Rotterdam handled"`, `"ort of Rotterdam"`, "WORDS_NOT_FOUND"},

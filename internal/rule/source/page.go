@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"mime"
 	"strings"
 	"time"
 
@@ -59,6 +60,11 @@ func (p *Page) final() string { return cmp.Or(p.FinalURL, p.URL) }
 func (p *Page) Content() page.Content {
 	if p.coded() {
 		return page.Content{Media: page.Other}
+	}
+	kind, params, err := mime.ParseMediaType(p.ContentType)
+	name, _, _ := strings.Cut(strings.ToLower(p.final()), "?")
+	if err == nil && kind == "text/plain" && (strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".markdown")) {
+		return page.Read(p.Body, mime.FormatMediaType(page.MarkdownType, params)) // forges serve the files of a project so
 	}
 	return page.Read(p.Body, p.ContentType)
 }

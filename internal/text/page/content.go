@@ -13,6 +13,9 @@ import (
 	"github.com/tidegate/tidegate/internal/text/office"
 )
 
+// MarkdownType is what servers call Markdown.
+const MarkdownType = "text/markdown"
+
 // maxPageText is how many bytes of text are read of one page.
 const maxPageText = 64 << 20
 
@@ -35,6 +38,7 @@ type Content struct {
 	Words    int     // in Text
 	Prose    int     // of them in lines that are sentences, not menus
 	Headings []string
+	Levels   []int    // of the headings, 1 for the highest
 	Works    []string // what an HTML page links or sets in italics, where it has the length of a title
 }
 
@@ -63,8 +67,13 @@ func Read(body []byte, contentType string) Content {
 		text, _ := io.ReadAll(io.LimitReader(utf8Reader(body, contentType), maxPageText+1))
 		c.Cut = len(text) > maxPageText
 		c.Text = tidyLines(string(text[:min(len(text), maxPageText)]))
-		if isTable(contentType) {
+		switch kind, _, _ := mime.ParseMediaType(contentType); kind {
+		case "text/csv", "text/tab-separated-values":
 			c.readTable()
+		case MarkdownType:
+			c.readMarkdown(c.Text)
+		default:
+			c.readUnderlined()
 		}
 	case PDF:
 		c.readPDF(body)

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -127,7 +128,7 @@ func TestRaisedAndLoweredDigits(t *testing.T) {
 func TestTextOfOtherMedia(t *testing.T) {
 	for name, c := range map[string]struct{ body, contentType, want string }{
 		"plain text":                {"a\r\nb\rc", "text/plain", "a\nb\nc"},
-		"markdown":                  {"# A\n\n- b", "text/markdown; charset=utf-8", "# A\n\n- b"},
+		"markdown":                  {"# A\n\n- b", "text/markdown; charset=utf-8", "A\nb"},
 		"json":                      {"{\"a\": \"b\"}", "application/json", "{\"a\": \"b\"}"},
 		"json of a kind":            {"{\"a\": 1}", "application/activity+json", "{\"a\": 1}"},
 		"csv":                       {"a,b\n1,2", "text/csv", "a\tb\na: 1\tb: 2"},
@@ -332,4 +333,39 @@ func TestTextOfPDF(t *testing.T) {
 			t.Errorf("%s: %q, %q, %q", contentType, content.Title, content.Published, content.Text)
 		}
 	}
+}
+
+func TestTextOfMarkdown(t *testing.T) {
+	for name, c := range map[string]struct{ text, want, headings string }{
+		"links":         {"In allen Prozessen nutzen wir [Trivy](https://trivy.dev \"x\") und *das* `[a](b)`\n[CycloneDX][c]-Format.\n\n[c]: https://cyclonedx.org", "In allen Prozessen nutzen wir Trivy und das [a](b) CycloneDX-Format.", ""},
+		"headings":      {"# Publish *it*\n\none\n\n### Steps\n\n1. a\n2. b\n\nUse\n---\ntwo", "Publish it\none\nSteps\na\nb\nUse\ntwo", "Publish it 1|Steps 3|Use 2"},
+		"code":          {"```sh\n# no heading\nrm -r <x>\n```\n", "# no heading\nrm -r <x>", ""},
+		"tables":        {"| Year | Rate |\n|--|--|\n| 2020 | [5.1 %](x) |\n", "Year\tRate\nYear: 2020\tRate: 5.1 %", ""},
+		"what is seen":  {"![a picture](x.png)<!-- no --> Fish &amp; chips\\*  \nnext", "Fish & chips*\nnext", ""},
+		"struck out":    {"It costs ~~310~~ 210 euro and ~ five~~.", "It costs 210 euro and ~ five~~.", ""},
+		"hidden":        {"a <span hidden>b</span> c\n\n<div style=\"display:none\">\n\nd\n\n</div>\n\n<p>e</p>", "a c\ne", ""},
+		"carriage ends": {"- a\r\n- b\r\n", "a\nb", ""},
+	} {
+		got := page.Read([]byte(c.text), "text/markdown; charset=utf-8")
+		if diff := cmp.Diff(c.want, got.Text); diff != "" || headingsOf(got) != c.headings || got.Media != page.Text || got.Cut {
+			t.Errorf("%s: media %v, cut %v, headings %s, text\n%s", name, got.Media, got.Cut, headingsOf(got), diff)
+		}
+	}
+}
+
+func TestHeadingsOfPlainText(t *testing.T) {
+	const manual = "..\n  Normally, there are\n  # with overline, for parts\n\n############\nIntroduction\n############\n\nText.\n\n" +
+		"S3-compatible storage\n*********************\n\n.. code-block:: console\n\n    $ a\n    # For keystone\n    -------------\n\n" +
+		"Dry runs\n--------\n\n+---+---+\n| a | b |\n+---+---+\n\nBackends\n********\n"
+	if got, want := headingsOf(page.Read([]byte(manual), "text/plain")), "Introduction 1|S3-compatible storage 2|Dry runs 3|Backends 2"; got != want {
+		t.Errorf("headings %s, want %s", got, want)
+	}
+}
+
+func headingsOf(c page.Content) string {
+	list := make([]string, len(c.Headings))
+	for i, heading := range c.Headings {
+		list[i] = fmt.Sprint(heading, " ", c.Levels[i])
+	}
+	return strings.Join(list, "|")
 }

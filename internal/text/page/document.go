@@ -60,12 +60,6 @@ func (p *parts) add(part Content) {
 
 func (p *parts) text() string { return strings.Join(p.texts, "\n") }
 
-// isTable holds for text whose lines are the rows of a table.
-func isTable(contentType string) bool {
-	kind, _, _ := mime.ParseMediaType(contentType)
-	return kind == "text/csv" || kind == "text/tab-separated-values"
-}
-
 // readTable writes each row of a table with its header cells, so that it says by itself
 // what its cells are. A text that is no table stays as it is.
 func (c *Content) readTable() {

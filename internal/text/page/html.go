@@ -96,6 +96,7 @@ type walker struct {
 	implied   int               // open elements that may end by themselves
 	pre       int               // open elements whose blanks are kept
 	heading   int               // where the open heading begins in out, plus 1
+	level     int               // of that heading
 	button    int               // likewise
 	sup       raised
 	tables    []table   // those that are open
@@ -258,9 +259,11 @@ func (w *walker) enter(e element, a *attributes) {
 	switch e.name {
 	case atom.Pre, atom.Listing:
 		w.pre++
-	case atom.H1, atom.H2:
-		w.endHeading()
-		w.heading = w.out.Len() + 1
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		if level := int(e.name.String()[1] - '0'); level <= 2 || w.c.Levels != nil {
+			w.endHeading()
+			w.heading, w.level = w.out.Len()+1, level
+		}
 	case atom.Button:
 		w.button = w.out.Len() + 1
 	}
@@ -359,7 +362,7 @@ func (w *walker) leave(e element) {
 	switch e.name {
 	case atom.Pre, atom.Listing:
 		w.pre--
-	case atom.H1, atom.H2:
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		w.endHeading()
 	case atom.Button:
 		if w.button > 0 {
@@ -379,7 +382,10 @@ func (w *walker) leave(e element) {
 }
 
 func (w *walker) endHeading() {
-	if w.heading > 0 {
+	switch {
+	case w.heading > 0 && w.c.Levels != nil:
+		w.c.addHeading(w.out.from(w.heading-1), w.level)
+	case w.heading > 0:
 		keep(&w.c.Headings, w.out.from(w.heading-1))
 	}
 	w.heading = 0

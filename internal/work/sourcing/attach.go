@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -76,7 +77,7 @@ func Attach(ctx context.Context, desk run.Desk, in AttachInput) (SourceDecision,
 
 // contentTypes say how to read a file whose bytes do not show it.
 var contentTypes = map[string]string{
-	".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json", ".csv": "text/csv", ".tsv": "text/tab-separated-values",
+	".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": page.MarkdownType, ".markdown": page.MarkdownType, ".json": "application/json", ".csv": "text/csv", ".tsv": "text/tab-separated-values",
 	".pdf": "application/pdf", ".eml": "message/rfc822",
 }
 

@@ -23,7 +23,7 @@ const (
 // How many bytes an answer of the tools has.
 const (
 	maxRead   = 24 << 10
-	maxLooked = 12 << 10
+	maxLooked = 4 << 10
 )
 
 // Consult answers a call of a tool from the documents of a run: the same call has the same
@@ -68,24 +68,11 @@ func listed(problem string, list []Document) string {
 func readFrom(c page.Content, section, from string) string {
 	text := c.Text
 	if section = strings.TrimSpace(section); section != "" {
-		headings := headingsOf(c)
-		at := slices.IndexFunc(headings, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), section) })
+		at := slices.IndexFunc(c.Headings, func(h string) bool { return strings.EqualFold(h, section) })
 		if at < 0 {
-			return fmt.Sprintf("no heading is %q; the headings are: %s", section, page.CutBytes(strings.Join(headings, " | "), maxLooked))
+			return fmt.Sprintf("no heading is %q; the headings are: %s", section, page.CutBytes(strings.Join(c.Headings, " | "), maxLooked))
 		}
-		start, end, next := 0, len(text), 0
-		for i, heading := range headings[:min(at+2, len(headings))] {
-			place := strings.Index(text[next:], heading)
-			if place < 0 {
-				continue
-			}
-			if place += next; i <= at {
-				start, next = place, place+len(heading)
-			} else {
-				end = place
-			}
-		}
-		text = text[start:end]
+		text = sectionOf(c, at)
 	}
 	text = shownText(text)
 	skip := 0
@@ -107,25 +94,25 @@ func readFrom(c page.Content, section, from string) string {
 	return strings.ToValidUTF8(shown, "")
 }
 
-// headingsOf are the headings of a document; of a plain text the lines that are marked as
-// headings in Markdown, or underlined.
-func headingsOf(c page.Content) []string {
-	if len(c.Headings) > 0 {
-		return c.Headings
-	}
-	var found []string
-	before := ""
-	for line := range strings.Lines(c.Text) {
-		line = strings.TrimSpace(line)
-		if text := strings.TrimLeft(line, "#"); len(text) < len(line) && len(line)-len(text) <= 6 && strings.HasPrefix(text, " ") {
-			found = append(found, strings.TrimSpace(text))
+// sectionOf is the text below a heading, up to the next one that is not below it.
+func sectionOf(c page.Content, at int) string {
+	start, end, next := 0, len(c.Text), 0
+	for i, heading := range c.Headings {
+		below := len(c.Levels) == len(c.Headings) && c.Levels[i] > c.Levels[at]
+		place := strings.Index(c.Text[next:], heading)
+		if place < 0 {
+			continue
 		}
-		if len(line) >= 3 && strings.Trim(line, line[:1]) == "" && strings.Contains("=-~^", line[:1]) && before != "" && len(line) >= len(before) {
-			found = append(found, before)
+		place += next
+		next = place + len(heading)
+		if i <= at {
+			start = place
+		} else if !below {
+			end = place
+			break
 		}
-		before = line
 	}
-	return found
+	return c.Text[start:end]
 }
 
 // lookFor shows the passages of all documents that have words, the best first.

@@ -20,8 +20,9 @@ import (
 // together are at most half of the documents.
 const (
 	MaxWhole   = 16 << 10
-	MaxQuoted  = 40 << 10
+	MaxQuoted  = 15 << 10
 	maxOutline = 12 << 10
+	maxBegins  = 200 // of a document in the outline
 )
 
 // Quoted is what one prompt shows of a person's own documents.
@@ -113,7 +114,10 @@ func (o *outliner) add(d Document, c page.Content) {
 	}
 	o.text.WriteString(line + "\n")
 	room := o.each - len(line)
-	for _, part := range []struct{ name, text string }{{"title", c.Title}, {"headings", strings.Join(headingsOf(c), " | ")}, {"begins", firstParagraph(c.Text)}} {
+	if slices.Contains(c.Headings, c.Title) {
+		c.Title = ""
+	}
+	for _, part := range []struct{ name, text string }{{"title", c.Title}, {"headings", strings.Join(c.Headings, " | ")}, {"begins", firstParagraph(c)}} {
 		text := markdown.OneLine(part.text)
 		most := max(0, min(room, o.each/2)-len(part.name)-len("  : \n"))
 		if text == "" || most < 24 {
@@ -127,18 +131,20 @@ func (o *outliner) add(d Document, c page.Content) {
 	}
 }
 
-// firstParagraph is the first line of a text that is no heading: of some words.
-func firstParagraph(text string) string {
-	first := ""
-	for line := range strings.Lines(text) {
-		if first == "" {
-			first = line
-		}
-		if len(strings.Fields(line)) >= 8 {
-			return line
+// firstParagraph is the first one of some words that is no heading, and in a plain text no
+// comment, list or example either.
+func firstParagraph(c page.Content) string {
+	end := "\n"
+	if strings.Contains(c.Text, "\n\n") {
+		end = "\n\n"
+	}
+	for paragraph := range strings.SplitSeq(c.Text, end) {
+		paragraph = strings.TrimLeft(paragraph, "\n")
+		if len(strings.Fields(paragraph)) >= 8 && !strings.ContainsAny(paragraph[:1], " \t.:#$>|+-*") && !slices.Contains(c.Headings, paragraph) {
+			return page.CutBytes(paragraph, maxBegins)
 		}
 	}
-	return first
+	return page.CutBytes(c.Text, maxBegins)
 }
 
 // QuestionOf is what the prompt of a perspective is about: its title, the gap that it is to

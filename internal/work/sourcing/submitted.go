@@ -13,6 +13,8 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -300,19 +302,39 @@ func (e *archived) missingQuotations(ctx context.Context, text []byte, sources [
 	if err != nil {
 		return nil, err
 	}
+	unlisted := unlistedBeside(text, sources)
 	var faults []SourceFault
 	for i, j := range held {
 		for _, f := range j.Findings {
-			if f.Code == tidegate.QuotationNotFound {
-				faults = append(faults, SourceFault{
-					Code: f.Code, Line: report.Sentences[i].Line,
-					Message:    fmt.Sprintf("the quotation %q is not on the page whose URL stands beside it", tidegate.Cut(f.Text)),
-					ChangeNote: "Quote the exact words of the page, or say it in words of your own without quotation marks: " + tidegate.Cut(f.Text),
-				})
+			if f.Code != tidegate.QuotationNotFound {
+				continue
 			}
+			fault := SourceFault{
+				Code: f.Code, Line: report.Sentences[i].Line,
+				Message:    fmt.Sprintf("the quotation %q is not on the page whose URL stands beside it", tidegate.Cut(f.Text)),
+				ChangeNote: "Quote the exact words of the page, or say it in words of your own without quotation marks: " + tidegate.Cut(f.Text),
+			}
+			if url := unlisted[markdown.OneLine(f.Text)]; url != "" {
+				fault.Message = fmt.Sprintf("the quotation %q stands beside %s, which the section Sources does not list, so that its page was not looked at", tidegate.Cut(f.Text), tidegate.Cut(url))
+				fault.ChangeNote = "List the URL under Sources, with the others: " + tidegate.Cut(url)
+			}
+			faults = append(faults, fault)
 		}
 	}
 	return faults, nil
+}
+
+// unlistedBeside are the URLs beside quotations of a text that are none of its sources, by
+// the words that are quoted.
+func unlistedBeside(text []byte, sources []source.Source) map[string]string {
+	unlisted := map[string]string{}
+	for words, url := range source.Quoted(text) {
+		normalized, err := link.Normalize(strings.TrimRight(string(url), ".,;:"))
+		if err == nil && !slices.ContainsFunc(sources, func(s source.Source) bool { return s.CID == source.CID(normalized) }) {
+			unlisted[markdown.OneLine(string(words))] = link.Mask(normalized)
+		}
+	}
+	return unlisted
 }
 
 // citingByID is a text with citations in place of URLs.

@@ -88,6 +88,11 @@ func TestDocumentsAreRead(t *testing.T) {
 		size += len(text)
 		must.Do(t, os.WriteFile(filepath.Join(dir, name+".md"), []byte(text), 0o600))
 	}
+	manual := "..\n  Normally, there are no heading levels that are assigned to certain characters.\n\n#######\nBackups\n#######\n\n.. note:: and a comment of eight words that is none\n\n" +
+		"A backup is kept on\na machine that stands somewhere else than here.\n\nS3-compatible storage\n*********************\n\n    # For keystone authentication\n    $ init\n\n" +
+		"Regions\n=======\n\nEach region has [an endpoint](x).\n\nLocks\n*****\n\nNone.\n"
+	must.Do(t, os.WriteFile(filepath.Join(dir, "manual.rst"), []byte(manual), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "publish.md"), []byte("# Code\n\n## Publish\n\nUse [MIT](x).\n\n### Steps\n\nPush it to [the mirror][m].\n\n## Use\n\nFreely.\n\n[m]: https://m.example\n"), 0o600))
 	desk := run.Desk{Reach: artifact.Everywhere, Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }, Pinned: true}
 	documents := must.Get(sourcing.ReadDocuments(desk, dir))(t)
 	made := must.Get(run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "What do tugs need?", RunID: "tug", Sensitivity: "no_web"}))(t)
@@ -102,7 +107,8 @@ func TestDocumentsAreRead(t *testing.T) {
 			passages += len(p.Text)
 		}
 		if len(q.Passages) == 0 || !strings.Contains(q.Outline, "- fish.md https://files.invalid/fish.md") || !strings.Contains(q.Outline, "headings: Harbour fish | Costs of fish | Winter") ||
-			!strings.Contains(q.Outline, "begins: This paper of the board is about fish and") {
+			!strings.Contains(q.Outline, "begins: This paper of the board is about fish and") ||
+			!strings.Contains(q.Outline, "headings: Backups | S3-compatible storage | Regions | Locks\n  begins: A backup is kept on a machine that stands somewhere") {
 			t.Errorf("%d passages, and the outline\n%s", len(q.Passages), q.Outline)
 		}
 	}
@@ -121,8 +127,11 @@ func TestDocumentsAreRead(t *testing.T) {
 		return must.Get(sourcing.Consult(t.Context(), r, tool, named))(t)
 	}
 	for _, test := range []struct{ got, want string }{
-		{ask("read", "document", "fish.md", "section", "Winter"), "Winter\n\nIn winter the fish need heaters for their hydraulic oil."},
-		{ask("read", "document", "https://files.invalid/tugs.md"), "# Harbour tugs"},
+		{ask("read", "document", "fish.md", "section", "Winter"), "Winter\nIn winter the fish need heaters for their hydraulic oil."},
+		{ask("read", "document", "https://files.invalid/tugs.md"), "Harbour tugs\nThis paper"},
+		{ask("read", "document", "publish.md", "section", "publish") + "|", "Publish\nUse MIT.\nSteps\nPush it to the mirror.\n|"},
+		{ask("read", "document", "manual.rst", "section", "S3-compatible storage"), "S3-compatible storage\n*********************\n\n    # For keystone authentication\n    $ init\n\nRegions\n=======\n\nEach region has [an endpoint](x).\n"},
+		{ask("read", "document", "manual.rst", "section", "For keystone authentication"), "no heading is "},
 		{ask("read", "document", "tugs.md", "from", "100000000"), "from is a whole number below "},
 		{ask("read", "document", "ships.md"), `no document is called "ships.md"; these are the documents:`},
 		{ask("read", "document", "tugs.md", "section", "Summer"), `no heading is "Summer"; the headings are: Harbour tugs | Costs of tugs | Winter`},
@@ -132,6 +141,9 @@ func TestDocumentsAreRead(t *testing.T) {
 		if !strings.HasPrefix(test.got, test.want) {
 			t.Errorf("got %q, want %q", test.got[:min(len(test.got), 200)], test.want)
 		}
+	}
+	if looked := ask("look_for", "words", "sentence berth tugs cranes fish"); len(looked) < 3<<10 || len(looked) > 5<<10 {
+		t.Errorf("look_for shows %d bytes", len(looked))
 	}
 	event := func(answer string) string {
 		raw := must.Get(codec.Marshal(codec.Of(tidegate.Pairs("type", "tool", "name", "read", "arguments", tidegate.Pairs("document", "fish.md", "section", "Winter"), "answer_digest", codec.DigestBytes([]byte(answer))))))(t)

@@ -37,8 +37,11 @@ func smallWeb(asked *[]string) sourcing.Fetch {
 			}
 			capture := archive.Capture{URL: url, Kind: kind, Time: runs.Pinned.Now()}
 			if kind == archive.Responded {
-				body := "<html lang=en><title>Port statistics</title><article><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40) + "</p></article>"
-				capture.Hops = []archive.Hop{{URL: url, Time: runs.Pinned.Now(), Status: status, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)}}
+				contentType, body := "text/html", "<html lang=en><title>Port statistics</title><article><p>"+strings.Repeat("The port handled some 4,200 calls in that year. ", 40)+"</p></article>"
+				if strings.HasSuffix(url, ".md") {
+					contentType, body = "text/plain; charset=utf-8", "# In\n\nHere we use [Trivy](https://trivy.example) in **all**\npipelines of ours.\n"
+				}
+				capture.Hops = []archive.Hop{{URL: url, Time: runs.Pinned.Now(), Status: status, Header: []archive.Field{{Name: "Content-Type", Value: contentType}}, Body: []byte(body)}}
 			}
 			packed, err := archive.Pack(capture)
 			if err != nil {
@@ -87,6 +90,10 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 		{"a page without a date", since, []string{"ok1"}, "", 9, 1, nil, false},
 		{"a quotation that is there", web, []string{"ok1"}, "It says \"handled some 4,200 calls in that year\" (https://example.org/ok1).", 9, 1, nil, false},
 		{"a quotation that is not there", web, []string{"ok1"}, "It says \"words that stand on no page\" (https://example.org/ok1).", 9, 1, []string{"QUOTATION_NOT_FOUND words"}, false},
+		{"a quotation of a page that is not listed", web, []string{"ok1"}, "The port (https://example.org/ok1) says \"words that stand on another page\" (https://example.org/ok2).", 9, 1,
+			[]string{"QUOTATION_NOT_FOUND https://example.org/ok2,"}, false},
+		{"words of Markdown", web, []string{"in.md"}, "It says \"we use Trivy in all pipelines of ours\" (https://example.org/in.md).", 9, 1, nil, false},
+		{"Markdown as it is written", web, []string{"in.md"}, "It says \"we use [Trivy](https://trivy.example) in **all** pipelines of ours\" (https://example.org/in.md).", 9, 1, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			made := runs.Create(t, c.init)
