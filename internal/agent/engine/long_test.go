@@ -418,7 +418,7 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 				words += len(strings.Fields(s.Text))
 			}
 			kept, err := r.Shape()
-			if least, most := kept.Range(); err != nil || words < least || words > most {
+			if least, most := kept.Range(false); err != nil || words < least || words > most {
 				t.Errorf("the report has %d words, and may have %d to %d", words, least, most)
 			}
 			verify(t, manifest)

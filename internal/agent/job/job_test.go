@@ -13,10 +13,13 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -519,5 +522,21 @@ func TestNoLeaseOfThePastLivesAgain(t *testing.T) {
 				t.Errorf("spent are %+v", spent)
 			}
 		})
+	}
+}
+
+// TestABriefRunOverDocumentsIsPlannedSmall: its planner hears of the length, and that two or
+// three perspectives are enough.
+func TestABriefRunOverDocumentsIsPlannedSmall(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "tugs.md"), []byte("# Tugs\n\nThe tugs of the harbour are old.\n"), 0o600))
+	desk := run.Desk{Reach: artifact.Everywhere, Now: time.Now}
+	documents := must.Get(sourcing.ReadDocuments(desk, dir))(t)
+	for length, want := range map[string]string{"brief": "from 2 to 3 perspectives. The report will have 400 words, give or take a fifth", "": "from 3 to 6 perspectives. Choose"} {
+		made := runs.CreateAt(t, desk, run.InitInput{Query: "Are the tugs old?", Sensitivity: "no_web", Shape: evidence.Shape{Length: length}})
+		must.Do(t, sourcing.AttachDocuments(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), desk, made.ManifestPath, documents))
+		if a := lease(t, open(t, desk, made.ManifestPath), job.PerspectivesID); !strings.Contains(a.PromptMD, want) {
+			t.Errorf("length %q:\n%s", length, a.PromptMD)
+		}
 	}
 }

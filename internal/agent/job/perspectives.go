@@ -53,23 +53,27 @@ func (p planTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	documents, err := sourcing.Outline(ctx, p.Run)
+	if err != nil {
+		return draft{}, err
+	}
 	allowed := PerspectivesAllowed(p.Manifest())
 	asked := p.policy.Perspectives
+	fewest := 3
+	if said.Shape.Brief() && documents != "" && said.Sensitivity == "no_web" {
+		allowed, fewest = min(allowed, 3), 2 // each costs a fifth of the run
+	}
 	count := "exactly 1 perspective"
 	switch {
 	case asked > 1:
 		count = fmt.Sprintf("exactly %d perspectives", asked)
 	case asked == 0 && allowed > 1:
-		count = fmt.Sprintf("from %d to %d perspectives", min(3, allowed), allowed)
+		count = fmt.Sprintf("from %d to %d perspectives", min(fewest, allowed), allowed)
 	}
 	if asked == 0 {
 		asked = min(3, allowed)
 	}
 	example, err := codec.Marshal(perspectivesExample(asked))
-	if err != nil {
-		return draft{}, err
-	}
-	documents, err := sourcing.Outline(ctx, p.Run)
 	if err != nil {
 		return draft{}, err
 	}

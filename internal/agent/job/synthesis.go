@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // synthesisTask writes the report, and, from the second round on, changes it as the review
@@ -113,6 +114,9 @@ func (r *research) summaries(all *sources) ([]summarized, error) {
 	return list, nil
 }
 
+// maxOpen is how many open questions a writer is shown.
+const maxOpen = 20
+
 // maxPassages is how many bytes of passages a writer is shown.
 const maxPassages = 96 << 10
 
@@ -147,6 +151,28 @@ func (r *research) carry(summaries []summarized, all *sources, statements []sent
 	return left, nil
 }
 
+// near are the statements that share words with what a reviewer asks for: edits need no
+// others.
+func near(statements []sentences.Statement, directives []synthesis.Directive) []sentences.Statement {
+	asked := map[string]bool{}
+	for _, d := range directives {
+		if d.About == nil {
+			for _, word := range (claim.Question{Text: d.Action}).Words() {
+				asked[word] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(statements, func(s sentences.Statement) bool {
+		shared := 0
+		for _, word := range (claim.Question{Text: s.Text}).Words() {
+			if asked[word] {
+				shared++
+			}
+		}
+		return shared < 2
+	})
+}
+
 // contradictionList lists contradictions for a quotation, each with both passages.
 func contradictionList(list []sentences.Contradiction, all *sources) string {
 	var b strings.Builder
@@ -173,6 +199,15 @@ func (p synthesisTask) prompt(ctx context.Context, j *Job) (draft, error) {
 			return draft{}, err
 		}
 	}
+	var revision *sentences.Revision
+	if p.edits {
+		if revision, err = sentences.ReadRevision(p.Run); err != nil {
+			return draft{}, err
+		}
+		if revision.Answered != nil {
+			statements = near(statements, revision.Answered.Directives)
+		}
+	}
 	data, seen, all, err := p.writing(j, statements, nil)
 	if err != nil {
 		return draft{}, err
@@ -180,12 +215,8 @@ func (p synthesisTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	var answered *synthesis.Answered
 	switch {
 	case p.edits:
-		revision, err := sentences.ReadRevision(p.Run)
-		if err != nil {
-			return draft{}, err
-		}
 		data.Reviewed, _ = numbered(all.shorten(revision.Numbered()))
-		answered, data.Example, data.Edits = revision.Answered, editsExample, true
+		answered, data.Example, data.Edits, data.Words = revision.Answered, editsExample, true, revision.Words()
 		if parts {
 			apart, err := p.sectionsApart(p.round)
 			if err != nil {
@@ -261,8 +292,13 @@ func (r *research) writing(j *Job, statements []sentences.Statement, only []stri
 	if evidence.IsOutline(said.Shape.Template) {
 		data.Outline = said.Shape.Template
 	}
-	if data.Least, data.Most = said.Shape.Range(); j.round > 1 {
-		data.Least = 0
+	data.Least, data.Most = said.Shape.Range(j.round > 1)
+	gaps, err := step.OpenGaps(r.Run)
+	if err != nil {
+		return fail(err)
+	}
+	for _, g := range gaps[:min(len(gaps), maxOpen)] {
+		data.Open += "- " + markdown.OneLine(g.Text) + "\n"
 	}
 	if len(all.list) > 0 {
 		data.Forms = true
@@ -279,6 +315,7 @@ type synthesisPrompt struct {
 	Summaries []summarized
 	LeftOut   int    // statements whose passages are not shown
 	Disagree  string // the statements that contradict each other
+	Open      string // what the researchers left open
 	Sources   []citable
 	Sections  []string // of the template
 	Answer    string   // the one that answers the question
@@ -305,6 +342,7 @@ type synthesisPrompt struct {
 	FindingsTitle                 string
 	// How many words the report must and may have, 0 for any.
 	Least, Most int
+	Words       int // of the draft that is edited
 }
 
 // ID is the short id of a source.
@@ -323,7 +361,7 @@ func (p *synthesisPrompt) disputedAlone() {
 	if !p.Edits || slices.ContainsFunc(p.Directives, func(d synthesis.Directive) bool { return d.About == nil }) {
 		return // a reviewer may ask for anything
 	}
-	p.Summaries, p.Disagree, p.LeftOut = nil, "", 0
+	p.Summaries, p.Disagree, p.Open, p.LeftOut = nil, "", "", 0
 	p.Sources = slices.Clone(p.Sources)
 	for i := range p.Sources {
 		p.Sources[i].Quotes = nil

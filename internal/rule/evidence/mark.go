@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/text/chart"
+	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/text/sentence"
@@ -30,14 +31,13 @@ type mark struct {
 type markGrammar struct{ like, cited, inferred, ids, calculated, absent, chart *regexp.Regexp }
 
 var marks = sync.OnceValue(func() markGrammar {
-	const id = `@[^\s\[\]@,;]+`
 	return markGrammar{
 		like:       regexp.MustCompile(`^(?i:\[\s*(?:@|inferred\b|calculated\b|not found on\b|chart\s*:))`),
-		cited:      regexp.MustCompile(`^\[(` + id + `)\]`),
-		inferred:   regexp.MustCompile(`^\[inferred from\s+(` + id + `(?:(?:\s*,\s*|\s+)(?:and\s+)?` + id + `)*)\s*\]`),
-		ids:        regexp.MustCompile(id),
-		calculated: regexp.MustCompile(`^\[calculated: ([^\[\]\n]*=[^\[\]\n=]*)\]`),
-		absent:     regexp.MustCompile(`^\[not found on the archived pages: ([^\[\]\n]+)\]\.?`),
+		cited:      regexp.MustCompile(`^\[(` + draft.MarkedID + `)\]`),
+		inferred:   regexp.MustCompile("^" + draft.Inference),
+		ids:        regexp.MustCompile(draft.MarkedID),
+		calculated: regexp.MustCompile("^" + draft.Calculation),
+		absent:     regexp.MustCompile("^" + draft.Absence),
 		chart:      regexp.MustCompile(`^\[chart: (bar|line)\]$`),
 	}
 })

@@ -104,9 +104,15 @@ func (s Shape) Brief() bool { return s.Words() > 0 && s.Words() <= briefWords }
 // InParts reports whether the report is written by several agents side by side.
 func (s Shape) InParts() bool { return s.Words() > standardWords }
 
-// Range is how few and how many words the report may have: a fifth less or more than it
-// is asked for.
-func (s Shape) Range() (least, most int) { return s.Words() * 4 / 5, s.Words() * 6 / 5 }
+// Range is how many words a report may have: give or take a fifth. One that corrects a draft
+// may be short, because what does not stand must go, and a tenth longer, because what is right
+// often takes more words than what was wrong.
+func (s Shape) Range(corrects bool) (least, most int) {
+	if corrects {
+		return 0, s.Words() * 132 / 100
+	}
+	return s.Words() * 4 / 5, s.Words() * 6 / 5
+}
 
 // Lines say what was asked for, one sentence each.
 func (s Shape) Lines() []string {

@@ -129,7 +129,10 @@ func TestShapeChecked(t *testing.T) {
 // TestLengthIsJudged: a report has its words, give or take a fifth.
 func TestLengthIsJudged(t *testing.T) {
 	shape := evidence.Shape{Length: "100"}
-	least, most := shape.Range()
+	if least, most := shape.Range(true); least != 0 || most != 132 {
+		t.Errorf("a draft that corrects another has %d to %d words", least, most)
+	}
+	least, most := shape.Range(false)
 	for words, want := range map[int]tidegate.Code{79: tidegate.TooLittle, 80: "", 120: "", 121: tidegate.TooManyWords} {
 		draft := "## One\n\n" + strings.Repeat("word word word word word word word word word. [@a]\n\n", words/9)
 		if rest := words % 9; rest > 0 {

@@ -71,10 +71,19 @@ func (m Mention) CIDs() []string {
 	return []string{m.CID}
 }
 
+// The marks of a sentence as patterns: whoever judges them and whoever shows them reads the
+// same. The ids of an inference are parted by blanks, commas or "and".
+const (
+	MarkedID    = `@[^\s\[\]@,;]+`
+	Inference   = `\[inferred from\s+(` + MarkedID + `(?:(?:\s*,\s*|\s+)(?:and\s+)?` + MarkedID + `)*)\s*\]`
+	Calculation = `\[calculated: ([^\[\]\n]*=[^\[\]\n=]*)\]`
+	Absence     = `\[not found on the archived pages: ([^\[\]\n]+)\]\.?`
+)
+
 // formMarks are the marks of an inference, of a calculation and of what is on no page.
-var formMarks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[inferred from((?: @[^\s\[\]@,;]+)+)\]|\[calculated: ([^\[\]\n]+)\]|\[not found on the archived pages: ([^\[\]\n]+)\]\.?`)
-})
+var formMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(Inference + "|" + Calculation + "|" + Absence) })
+
+var markedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(MarkedID) })
 
 // Markings are the citations of a leaf and the marks of its inferences and calculations,
 // in their order.
@@ -97,8 +106,8 @@ func (l Leaf) Markings() []Mention {
 	for _, found := range formMarks().FindAllStringSubmatchIndex(text, -1) {
 		m := Mention{From: at[found[0]], To: at[found[1]-1] + 1, Seen: true}
 		if found[2] >= 0 {
-			for id := range strings.FieldsSeq(text[found[2]:found[3]]) {
-				m.Inferred = append(m.Inferred, strings.TrimPrefix(id, "@"))
+			for _, id := range markedID().FindAllString(text[found[2]:found[3]], -1) {
+				m.Inferred = append(m.Inferred, id[1:])
 			}
 		} else if found[6] >= 0 {
 			m.Absent = strings.TrimSpace(text[found[6]:found[7]])

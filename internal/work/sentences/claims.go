@@ -172,10 +172,7 @@ func ReportFacts(r *run.Run, draft []byte) (evidence.Facts, []source.Record, err
 	if facts.Template, err = shape.Sections(); err != nil {
 		return evidence.Facts{}, nil, err
 	}
-	facts.Least, facts.Most = shape.Range()
-	if r.Manifest().ReviewRounds() > 0 {
-		facts.Least = 0 // what does not stand must go
-	}
+	facts.Least, facts.Most = shape.Range(r.Manifest().ReviewRounds() > 0)
 	for i := range records {
 		if rec := &records[i]; rec.Usable() {
 			facts.Sources = append(facts.Sources, evidence.Source{CID: rec.CID, SameAs: rec.SameAs, Perspectives: perspectivesOf(rec), Silent: rec.Snippet == ""})

@@ -431,6 +431,9 @@ func ReadRevision(r *run.Run) (*Revision, error) {
 // Numbered is the draft with ids beside its sentences.
 func (v *Revision) Numbered() string { return v.report.Numbered() }
 
+// Words is how many words the draft has.
+func (v *Revision) Words() int { return v.report.Words() }
+
 // Carry gives the strikes of the sentences of the draft to those that edits made of them.
 func (v *Revision) Carry(edited evidence.Edited, judged Judged) {
 	if judged.Claims == nil {
