@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/tidegate/tidegate/internal/text/figure"
 	"github.com/tidegate/tidegate/internal/text/page"
@@ -56,7 +57,18 @@ func askedBy(s *Question) *asked {
 		a.language = a.detected
 	}
 	a.endings = endingsOf(a.language)
-	seen := map[string]bool{}
+	var languages []string
+	if a.language != "" {
+		languages = []string{a.language}
+	}
+	var figures []figure.Figure
+	a.plain, figures = figure.Stated(text, languages)
+	seen := map[string]bool{} // and what spells a number, which a page may write in digits
+	for _, f := range figures {
+		if spelled := a.plain[f.Start:f.End]; !strings.ContainsFunc(spelled, unicode.IsDigit) {
+			page.EachFolded(spelled, func(word []byte, _ int) { seen[string(a.endings.stem(word))] = true })
+		}
+	}
 	for part, s := range sentence.Split(text, a.language) {
 		page.EachFolded(text[s.Start:s.End], func(word []byte, _ int) {
 			if w := string(a.endings.stem(word)); isContent(string(word)) && !seen[w] {
@@ -65,12 +77,6 @@ func askedBy(s *Question) *asked {
 			}
 		})
 	}
-	var languages []string
-	if a.language != "" {
-		languages = []string{a.language}
-	}
-	var figures []figure.Figure
-	a.plain, figures = figure.Stated(text, languages)
 	a.dates = figure.Dates(a.plain, languages)
 	for _, f := range figures {
 		if !within(f, a.dates) {

@@ -137,7 +137,7 @@ func Judge(ctx context.Context, sentences []Question, pages func(cid string) (*P
 // The least share of its weighted content words that the best window of a sentence
 // holds, and that the best window of each page does.
 const (
-	floor         = 0.26
+	floor         = 0.27
 	citationFloor = 0.10
 )
 

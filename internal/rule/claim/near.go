@@ -298,6 +298,7 @@ func (a *aligned) differences(claim, on string, negated, capitals bool) []differ
 	span := a.on[max(0, first[1]-3):min(len(a.on), last[1]+4)]
 	for _, g := range a.gaps() {
 		b.negation(g, span)
+		b.certain(g)
 		b.replaced(g)
 	}
 	b.bounds()
@@ -315,12 +316,33 @@ func (a *aligned) differences(claim, on string, negated, capitals bool) []differ
 	return b.out
 }
 
+// hedges are the words that say that something may be so, and modals others that say less than
+// that it is.
+var (
+	hedges = sync.OnceValue(func() map[string]bool { return wordsOf("hedges") })
+	modals = sync.OnceValue(func() map[string]bool { return wordsOf("modals") })
+)
+
+func hedged(list []token) int {
+	return slices.IndexFunc(list, func(t token) bool { return hedges()[t.text] })
+}
+
+// certain compares a gap for a word by which the page says that something may be, where the
+// claim says that it is.
+func (b *beside) certain(g gap) {
+	h := hedged(g.has)
+	if h < 0 || !g.inner || b.share < 0.75 || len(g.has) > 3 || len(g.said) > 2 || hedged(b.clause) >= 0 || g.next[0] >= len(b.clause) || slices.ContainsFunc(g.said, func(t token) bool { return modals()[t.text] }) {
+		return
+	}
+	b.add("certain", b.claim[first(g.said, b.clause[g.next[0]]).start:b.clause[g.next[0]].end], b.on[g.has[0].start:b.aligned.on[g.next[1]].end], g.has[h].start)
+}
+
 // negation compares a gap for a word that negates.
 func (b *beside) negation(g gap, span []token) {
 	s, h := negates(g.said), negates(g.has)
 	switch {
 	case slices.Contains([]string{"or", "only", "oder", "nur", "solo"}, beforeNext(g, b)):
-	case !g.inner || b.share < 0.6 || (s >= 0) == (h >= 0) || g.next[0] >= len(b.clause):
+	case !g.inner || b.share < 0.55 || (s >= 0) == (h >= 0) || g.next[0] >= len(b.clause):
 	case s >= 0 && len(g.has) <= 3 && negates(span) < 0:
 		b.add("negation", b.claim[g.said[0].start:b.clause[g.next[0]].end], b.on[first(g.has, b.aligned.on[g.next[1]]).start:b.aligned.on[g.next[1]].end], b.aligned.on[g.next[1]].start)
 	case h >= 0 && len(g.said) <= 1 && len(g.has) <= 3 && !b.negated:

@@ -98,3 +98,23 @@ func TestWhatANearCopyMayLeaveToItsReader(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatMayBeIsNotSaidToBe: a word by which the page says that something may be so is kept.
+func TestWhatMayBeIsNotSaidToBe(t *testing.T) {
+	const page = "The new lock may reduce the waiting time of large ships by an hour. Der neue Kai könnte den Verkehr der großen Schiffe verringern."
+	for stated, says := range map[string]string{
+		"The new lock reduces the waiting time of large ships by an hour.":      "reduces: the page says may reduce",
+		"The new lock may reduce the waiting time of large ships by an hour.":   "",
+		"The new lock could reduce the waiting time of large ships by an hour.": "",
+	} {
+		got := ""
+		for _, f := range judgeOn(t, stated, page).Findings {
+			if f.Rule == "near" {
+				got = f.Text
+			}
+		}
+		if got != says {
+			t.Errorf("%q: %q, want %q", stated, got, says)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
 
@@ -74,6 +76,11 @@ func (w *walker) calculation(s *Sentence, text string) {
 	if right := result.rounded(value); right.Cmp(result.digits) != 0 && !result.halfWay(value) {
 		w.fault(tidegate.CalculationWrong, s.Line, "Write the right value here and in the sentence, or correct the formula.",
 			"the calculation %q in line %d gives %s", cutTo(text, 80), s.Line, result.with(right, figure.DecimalPoint(w.facts.Language)))
+		return
+	}
+	if !saysResult(s.Text, bare, w.facts.Language) {
+		w.fault(tidegate.CalculationWrong, s.Line, "Say the result in the sentence as the calculation has it, or take the calculation out.",
+			"the sentence in line %d does not say %s, which it calculates", s.Line, written)
 		return
 	}
 	s.Calculation.wrong = false
@@ -254,8 +261,9 @@ func (r *Report) granted(at int, calculated []int) []string {
 // isResult reports whether a number of a sentence is a result: a percentage only where
 // the result is one.
 func isResult(number, result, language string) bool {
-	_, of := figure.Claimed("= "+number, languagesOf(language))
-	_, is := figure.Claimed("= "+result, languagesOf(language))
+	unsigned := func(text string) string { return "= " + strings.TrimLeft(text, "-− ") } // it fell by 12
+	_, of := figure.Claimed(unsigned(number), languagesOf(language))
+	_, is := figure.Claimed(unsigned(result), languagesOf(language))
 	for _, a := range of {
 		for _, b := range is {
 			for _, x := range a.Readings {
@@ -268,6 +276,24 @@ func isResult(number, result, language string) bool {
 		}
 	}
 	return false
+}
+
+// saysResult reports whether a sentence says a result, as it is written or as the same number.
+func saysResult(text, result, language string) bool {
+	for at := 0; ; at++ {
+		n := strings.Index(text[at:], result)
+		if n < 0 {
+			break
+		}
+		at += n
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(result):])
+		if !unicode.IsNumber(before) && !unicode.IsNumber(after) {
+			return true
+		}
+	}
+	plain, stated := figure.Stated(text, languagesOf(language))
+	return slices.ContainsFunc(stated, func(f figure.Figure) bool { return isResult(plain[f.Start:f.End], result, language) })
 }
 
 func languagesOf(language string) []string {
