@@ -350,7 +350,7 @@ func (w *Background) launch(ctx context.Context, manifest string, check func(*jo
 		err = decide(ctx)
 	}
 	if err == nil && bounds.Most < bounds.Limit {
-		_, err = stage.SetBudget(ctx, w.OwnDesk(), stage.BudgetInput{ManifestPath: manifest, Name: "max_cost_usd", Value: bounds.Most, Reason: "what serve --allow-work leaves"})
+		_, err = stage.Limit(ctx, w.OwnDesk(), stage.LimitInput{ManifestPath: manifest, Name: "max_cost_usd", Value: bounds.Most, Reason: "what serve --allow-work leaves"})
 	}
 	if err == nil {
 		err = w.RecordConfinement(ctx, manifest, t)

@@ -141,8 +141,8 @@ func (e *Env) Consent(ctx context.Context, manifest string, budget map[string]fl
 		if !given {
 			continue
 		}
-		in := stage.BudgetInput{ManifestPath: manifest, Name: o.Limit, Value: value, Reason: "run continue"}
-		if _, err := stage.SetBudget(ctx, e.OwnDesk(), in); err != nil {
+		in := stage.LimitInput{ManifestPath: manifest, Name: o.Limit, Value: value, Reason: "run continue"}
+		if _, err := stage.Limit(ctx, e.OwnDesk(), in); err != nil {
 			return err
 		}
 	}

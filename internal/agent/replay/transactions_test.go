@@ -120,7 +120,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		}},
 		{"out of budget", fail(run.Failure{Code: tidegate.BudgetExhausted, Count: 7, Message: long})},
 		{"a larger budget, which lets it resume", func() error {
-			_, err := stage.SetBudget(ctx, desk, stage.BudgetInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: long})
+			_, err := stage.Limit(ctx, desk, stage.LimitInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: long})
 			return err
 		}},
 		{"a choice about sentences", func() error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -361,4 +362,99 @@ func startOfLastLine(log io.ReaderAt, end int64) (int64, error) {
 		at -= n
 	}
 	return 0, nil
+}
+
+// openLog opens a log for adding lines. A log that has a second name, by a hard
+// link, is first replaced by a copy: otherwise lines would also be added under that
+// other name, wherever that is.
+func openLog(root *os.Root, name string, mode fs.FileMode) (*os.File, error) {
+	const flag = os.O_RDWR | os.O_CREATE | os.O_APPEND
+	f, err := openOrCreate(root, name, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := hasOtherName(f)
+	if err == nil && !shared {
+		return f, nil
+	}
+	if err == nil {
+		err = replaceByCopy(root, name, f)
+	}
+	f.Close()
+	if err != nil {
+		return nil, err
+	}
+	if f, err = openRegular(root, name, flag); err != nil {
+		return nil, err
+	}
+	if shared, err = hasOtherName(f); err == nil && shared {
+		err = errors.New("the log has a second name again")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// replaceByCopy gives the name of f to a file of its own with the same content.
+func replaceByCopy(root *os.Root, name string, f *os.File) error {
+	target, old, err := writeTarget(root, name, place{"path", name})
+	if err != nil {
+		return err
+	}
+	temp, tempName, err := createTemp(root, target, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(temp, io.NewSectionReader(f, 0, 1<<62))
+	if err == nil {
+		err = keepMode(temp, fileMode, old)
+	}
+	if err == nil {
+		err = temp.Sync()
+	}
+	if err = moveTemp(root, temp, tempName, target, err); err != nil {
+		return err
+	}
+	return syncFolder(root, path.Dir(target))
+}
+
+// LastLine reads the last whole line of a log, whatever its length, without the
+// lines before it. It returns the zero Line for a log that does not exist or has no
+// whole line. Its Number is unknown and 0. It returns READ_FAILED.
+func (f *Folder) LastLine(name string) (Line, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return Line{}, UnlessMissing(err)
+	}
+	defer file.Close()
+	line, err := lastLine(file)
+	if err != nil {
+		return Line{}, f.place(name).unreadable(err)
+	}
+	return line, nil
+}
+
+func lastLine(file *os.File) (Line, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return Line{}, err
+	}
+	for end := info.Size(); end > 0; {
+		start, err := startOfLastLine(file, end)
+		if err != nil {
+			return Line{}, err
+		}
+		line, err := scanFrom(file, start, end).next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return Line{}, err
+		}
+		if !line.Torn {
+			line.Number, line.Text = 0, slices.Clone(line.Text)
+			return line, nil
+		}
+		end = start
+	}
+	return Line{}, nil
 }

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -77,4 +78,64 @@ func writeTarget(root *os.Root, name string, p place) (string, fs.FileInfo, erro
 func tempName(target string, slot any) string {
 	sum := sha256.Sum256([]byte(path.Base(target)))
 	return path.Join(path.Dir(target), fmt.Sprintf(".tidegate-%x-%v.tmp", sum[:6], slot))
+}
+
+// maxFileName is the length in bytes up to which a file name is kept whole. File
+// systems take 255, and something may be appended.
+const maxFileName = 200
+
+// FileName is the name of a file or folder for an id: the id itself, with every
+// byte that some file system does not take in a name written as %XX. Different
+// ids have different names. One that is too long ends in a digest of the id.
+func FileName(id string) string {
+	var name strings.Builder
+	for i, b := range []byte(id) {
+		last := i == len(id)-1
+		if b < 0x20 || b == 0x7f || strings.IndexByte(`%/\:*?"<>|~`, b) >= 0 || last && (b == '.' || b == ' ') || i == 0 && b == '.' {
+			fmt.Fprintf(&name, "%%%02X", b)
+		} else {
+			name.WriteByte(b)
+		}
+	}
+	if name.Len() <= maxFileName {
+		return name.String()
+	}
+	sum := sha256.Sum256([]byte(id))
+	return strings.ToValidUTF8(name.String()[:maxFileName-17], "") + "~" + hex.EncodeToString(sum[:8])
+}
+
+// NameOf is the name in f of a file at path, which is absolute or relative to
+// f; "" when it does not lie in f. Two spellings of one folder, by a symbolic
+// link, are one folder. The file need not be there.
+func (f *Folder) NameOf(path string) string {
+	if !filepath.IsAbs(path) {
+		return localPath(path)
+	}
+	if name := below(f.path, path); name != "" {
+		return name
+	}
+	root, err := filepath.EvalSymlinks(f.path)
+	if err != nil {
+		return ""
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	return below(root, filepath.Join(dir, filepath.Base(path)))
+}
+
+func below(root, path string) string {
+	name, err := filepath.Rel(root, path)
+	if err != nil {
+		return ""
+	}
+	return localPath(name)
+}
+
+func localPath(name string) string {
+	if !filepath.IsLocal(name) {
+		return ""
+	}
+	return filepath.ToSlash(filepath.Clean(name))
 }

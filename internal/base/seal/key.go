@@ -1,14 +1,22 @@
 package seal
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/rsa"
 	"encoding/pem"
 	"errors"
+	"fmt"
+	"math/big"
+	"net"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -157,6 +165,113 @@ func (k *Key) signPlain(ctx context.Context, data []byte) (*ssh.Signature, error
 	}
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("signer", k.Fingerprint()), "the key %s gave a signature that does not verify: %w", k.Fingerprint(), err)
+	}
+	return sig, nil
+}
+
+// minRSABits is the length of the shortest RSA key that counts.
+const minRSABits = 2048
+
+// checkKey says what is wrong with a kind of key, nil when its signatures count.
+func checkKey(key ssh.PublicKey) error {
+	switch kind := key.Type(); kind {
+	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256:
+		return nil
+	case ssh.KeyAlgoRSA:
+		if bits := cryptoKey[*rsa.PublicKey](key).N.BitLen(); bits < minRSABits {
+			return fmt.Errorf("the RSA key has %d bits, and needs %d", bits, minRSABits)
+		}
+		return nil
+	default:
+		return fmt.Errorf("keys of type %s are not supported", kind)
+	}
+}
+
+// cryptoKey is key as a key of the standard library, nil when it is of another
+// kind.
+func cryptoKey[K any](key ssh.PublicKey) K {
+	var none K
+	holder, ok := key.(ssh.CryptoPublicKey)
+	if !ok {
+		return none
+	}
+	k, _ := holder.CryptoPublicKey().(K)
+	return k
+}
+
+// algorithm is how a key signs here.
+func algorithm(key ssh.PublicKey) string {
+	if key.Type() == ssh.KeyAlgoRSA {
+		return ssh.KeyAlgoRSASHA512
+	}
+	return key.Type()
+}
+
+// check verifies sig over data with a key that passes checkKey.
+func check(key ssh.PublicKey, data []byte, sig *ssh.Signature) error {
+	if sig.Format != algorithm(key) && !(key.Type() == ssh.KeyAlgoRSA && sig.Format == ssh.KeyAlgoRSASHA256) {
+		return fmt.Errorf("a signature of type %q by a key of type %s does not count", sig.Format, key.Type())
+	}
+	if len(sig.Rest) > 0 && !strings.HasPrefix(key.Type(), "sk-") {
+		return errors.New("the signature has more bytes than it needs")
+	}
+	return key.Verify(data, sig)
+}
+
+// plain is sig in the one form that we write. Every ECDSA signature (r, s) has a
+// twin, (r, n-s): plain is the one with the smaller s. An RSA signature has the
+// length of its key. Without this, anybody could exchange a signature for its
+// twin.
+func plain(key ssh.PublicKey, sig *ssh.Signature) (*ssh.Signature, error) {
+	out := *sig
+	if key := cryptoKey[*rsa.PublicKey](key); key != nil && len(sig.Blob) < key.Size() {
+		out.Blob = append(make([]byte, key.Size()-len(sig.Blob)), sig.Blob...)
+	}
+	if key := cryptoKey[*ecdsa.PublicKey](key); key != nil {
+		var pair struct{ R, S *big.Int }
+		if err := ssh.Unmarshal(sig.Blob, &pair); err != nil {
+			return nil, errors.New("the signature is not a pair of numbers")
+		}
+		if twin := new(big.Int).Sub(key.Curve.Params().N, pair.S); twin.Cmp(pair.S) < 0 {
+			pair.S = twin
+		}
+		out.Blob = ssh.Marshal(pair)
+	}
+	return &out, nil
+}
+
+// signByAgent lets the ssh-agent at socket sign data. The agent may ask a person
+// first, so it may take as long as ctx lasts.
+func signByAgent(ctx context.Context, socket string, key ssh.PublicKey, data []byte) (*ssh.Signature, error) {
+	name := fingerprint(key.Marshal())
+	failed := func(what string, err error) error {
+		if ctx.Err() != nil {
+			return tidegate.AsError(ctx.Err())
+		}
+		return tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("agent", socket, "signer", name), "%s: %w", what, err)
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, failed("the ssh-agent cannot be reached", err)
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+
+	client := agent.NewClient(conn)
+	keys, err := client.List()
+	if err != nil {
+		return nil, failed("the ssh-agent does not list its keys", err)
+	}
+	if !slices.ContainsFunc(keys, func(k *agent.Key) bool { return bytes.Equal(k.Blob, key.Marshal()) }) {
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("agent", socket, "signer", name), "the ssh-agent does not have the key %s; ssh-add adds it", name)
+	}
+	var flags agent.SignatureFlags
+	if key.Type() == ssh.KeyAlgoRSA {
+		flags = agent.SignatureFlagRsaSha512
+	}
+	sig, err := client.SignWithFlags(key, data, flags)
+	if err != nil {
+		return nil, failed("the ssh-agent did not sign with "+name, err)
 	}
 	return sig, nil
 }

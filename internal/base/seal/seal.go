@@ -129,3 +129,6 @@ func checkNames(files []File) (name, fault string) {
 	}
 	return "", ""
 }
+
+// Sign makes an SSH signature over a message, in the namespace of tidegate.
+type Sign func(ctx context.Context, message []byte) (armored []byte, err error)

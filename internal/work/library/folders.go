@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -21,12 +21,6 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/store"
-)
-
-// Further kinds of folders that can be found.
-const (
-	Review = "review" // a code review that the home keeps
-	Answer = "answer" // a further question about finished reports
 )
 
 // The parts of a folder that can be found.
@@ -39,13 +33,14 @@ const (
 
 var parts = []string{partQuestion, partReport, partSource, partPage}
 
-// searched are the kinds of folders that can be found, with what reads one into an index.
-var searched = []struct {
+// searchedKind is a kind of folders that can be found, with what reads one into an index: the
+// question and the report come before the sources.
+type searchedKind struct {
 	store.Kind
 	read func(ctx context.Context, desk run.Desk, path string, add func(Entry, ...string) error) error
-}{
-	{store.Runs, indexRun}, {store.Audits, indexAudit}, {store.Reviews, indexReview}, {store.Answers, indexAnswer},
 }
+
+var searched = []searchedKind{{store.Runs, indexRun}, {store.Audits, indexAudit}, {store.Reviews, indexReview}, {store.Answers, indexAnswer}}
 
 // indexes is the folder of the index, and its two files: one for all folders, one for
 // those that came or changed since, so that little is written when one more is there.
@@ -316,82 +311,47 @@ func indexReview(_ context.Context, desk run.Desk, path string, add func(Entry, 
 }
 
 func indexAnswer(_ context.Context, desk run.Desk, path string, add func(Entry, ...string) error) error {
-	for _, part := range []string{partQuestion, partReport} {
-		text, err := answerText(desk, path, part)
-		if err == nil {
-			err = add(Entry{Part: part}, text)
-		}
-		if err != nil {
-			return err
-		}
+	doc, err := desk.Reach.ReadJSON("home", filepath.Join(path, store.ResultFile))
+	if err == nil {
+		err = add(Entry{Part: partQuestion}, doc.Get("question").Str())
 	}
-	return nil
+	if err == nil {
+		err = add(Entry{Part: partReport}, reportText([]byte(doc.Get("answer").Str())))
+	}
+	return err
 }
 
-// answerText is a further question, or its answer.
-func answerText(desk run.Desk, path, part string) (string, error) {
-	doc, err := desk.Reach.ReadJSON("home", filepath.Join(path, store.ResultFile))
-	if err != nil {
-		return "", err
-	}
-	if part == partQuestion {
-		return doc.Get("question").Str(), nil
-	}
-	return reportText([]byte(doc.Get("answer").Str())), nil
-}
+// errFound ends the reading of a folder of which no more is wanted.
+var errFound = errors.New("the part was found")
 
 // text reads the text of an entry again, from where it lies.
-func (e *Entry) text(ctx context.Context, desk run.Desk, runs string) (string, error) {
-	var path string
-	for _, s := range searched {
-		if s.Noun == e.Kind {
-			path = filepath.Join(s.Home(runs), e.ID)
-		}
-	}
+func (e *Entry) text(ctx context.Context, desk run.Desk, runs string) (text string, err error) {
 	if e.Part == partSource {
 		return e.Title + " " + e.URL, nil
 	}
-	folder, err := desk.Reach.Open("home", path)
-	if err != nil {
-		return "", err
-	}
-	defer folder.Close()
-	switch {
-	case e.Part == partPage:
+	s := searched[slices.IndexFunc(searched, func(s searchedKind) bool { return s.Noun == e.Kind })]
+	path := filepath.Join(s.Home(runs), e.ID)
+	if e.Part == partPage {
+		folder, err := desk.Reach.Open("home", path)
+		if err != nil {
+			return "", err
+		}
+		defer folder.Close()
 		capture, err := archive.ReadRecords(ctx, folder, run.ArchiveFile, e.Records)
 		if err != nil {
 			return "", err
 		}
 		return sourcing.PageOf(capture).Content().Text, nil
-	case e.Kind == Review:
-		data, err := folder.Read(store.Reviews.Last)
-		return string(data), err
-	case e.Kind == Answer:
-		return answerText(desk, path, e.Part)
-	case e.Kind == Audit:
-		return readAuditText(ctx, desk, path)
 	}
-	return readRunText(ctx, desk, folder, path, e.Part)
-}
-
-func readAuditText(ctx context.Context, desk run.Desk, path string) (string, error) {
-	a, err := audit.Open(ctx, desk, filepath.Join(path, audit.File))
-	if err != nil {
-		return "", err
+	err = s.read(ctx, desk, path, func(part Entry, texts ...string) error {
+		if part.Part != e.Part {
+			return nil
+		}
+		text = texts[len(texts)-1] // before it stands its title
+		return errFound
+	})
+	if errors.Is(err, errFound) {
+		err = nil
 	}
-	defer a.Close()
-	return auditText(a)
-}
-
-func readRunText(ctx context.Context, desk run.Desk, folder *artifact.Folder, path, part string) (string, error) {
-	r, err := run.Open(ctx, desk, filepath.Join(path, run.ManifestFile))
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	if part == partQuestion {
-		return r.Manifest().Query(), nil
-	}
-	data, err := folder.Read(r.Layout().Synthesis())
-	return reportText(data), err
+	return text, err
 }

@@ -3,6 +3,7 @@ package library
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/store"
@@ -328,4 +331,159 @@ func (f *fetched) compare(ctx context.Context, s *Source) (*drift.Source, Update
 		shown.MovedTo = link.Mask(page.FinalURL)
 	}
 	return then, shown, nil
+}
+
+// shades say how states are shown.
+var shades = map[drift.State]report.Status{drift.Stands: report.Pass, drift.Changed: report.Fail, drift.Gone: report.Fail, drift.Walled: report.Fail,
+	drift.Unreachable: report.Warn, drift.Unchecked: report.None}
+
+// levels are those of findings by state.
+var levels = map[drift.State]report.Level{drift.Unreachable: report.LevelWarning, drift.Unchecked: report.LevelNote}
+
+// Report shows what no longer stands, with both passages, and the sources.
+func (u Updated) Report() report.Report {
+	s := u.Summary
+	r := report.Report{Name: "run_update", Title: "Does it still stand: " + u.Of.Title, Status: report.PassIf(u.Pass)}
+	var parts []string
+	stand, cite := "stand", " that cite: "
+	if s.Stands == 1 {
+		stand = "stands"
+	}
+	if s.Sentences == 1 {
+		cite = " that cites: "
+	}
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{s.Stands, stand}, {s.Changed, "changed"}, {s.Gone, "gone"}, {s.Walled, "behind a wall now"}, {s.Unreachable, "not reachable"}, {s.Unchecked, "without a text to compare"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprint(p.n)+" "+p.what)
+		}
+	}
+	r.Summary = report.Counted(s.Sentences, "sentence") + cite + strings.Join(parts, ", ")
+	for i := range u.Sentences {
+		sentence := &u.Sentences[i]
+		c := report.Case{Name: fmt.Sprintf("%s line %d", sentence.ID, sentence.Line), Status: shades[sentence.State]}
+		if sentence.State != drift.Stands {
+			message := sentence.Text
+			r.Add(report.Heading(fmt.Sprintf("Line %d: %s", sentence.Line, sentence.State)), report.Paragraph(sentence.Text), sentence.fields(u.urls()))
+			for _, on := range sentence.Pages {
+				message += "\n" + on.Why
+			}
+			c.Findings = append(c.Findings, report.Finding{Rule: "sentence-" + string(sentence.State), Level: levels[sentence.State], Message: message, Line: sentence.Line})
+		}
+		r.AddCase(c)
+	}
+	table := report.NewTable("Source", "Page", "Text", ">Cited", "Why")
+	for _, source := range u.Sources {
+		why := source.Why
+		if source.Compared != "" {
+			why = strings.TrimPrefix(why+"; compared: "+source.Compared, "; ")
+		}
+		if source.MovedTo != "" {
+			why = strings.TrimPrefix(why+"; moved to "+source.MovedTo, "; ")
+		}
+		table.Row(shades[source.State], source.URL, string(source.State), source.Text, source.Cited, why)
+	}
+	r.Add(report.Heading("Sources"), table, report.Fields{{Name: "kept in", Value: u.UpdatePath}})
+	return r
+}
+
+// urls are the URLs of the sources by id.
+func (u Updated) urls() map[string]string {
+	urls := map[string]string{}
+	for _, s := range u.Sources {
+		urls[s.CID] = s.URL
+	}
+	return urls
+}
+
+// fields show on which page a sentence no longer stands, and how the passages differ.
+func (s *UpdatedSentence) fields(urls map[string]string) report.Fields {
+	var fields report.Fields
+	for _, on := range s.Pages {
+		if on.State == drift.Stands {
+			continue
+		}
+		fields = append(fields, report.Field{Name: string(on.State), Value: urls[on.CID] + ": " + on.Why})
+		for _, p := range on.Passages {
+			if p.Now == "" {
+				fields = append(fields, report.Field{Name: "was", Value: p.Then})
+			} else {
+				fields = append(fields, report.Field{Name: "difference", Value: drift.Marked(p.Difference)})
+			}
+		}
+	}
+	return fields
+}
+
+// EarlierOf is what a run takes from a finished one that it builds on, with where that is
+// and its sensitivity. With an update of it, the sentences that no longer stand are open,
+// too, and their pages are fetched again. It returns NOT_FOUND, INVALID_STATE for a run that
+// is not completed or whose sentences were not checked, and the errors of reading it.
+func EarlierOf(ctx context.Context, desk run.Desk, manifest string, updated *Updated) (earlier *run.Earlier, from run.Frozen, sensitivity string, err error) {
+	r, err := run.Open(ctx, desk, manifest)
+	if err != nil {
+		return nil, from, "", err
+	}
+	defer r.Close()
+	item, err := readRun(ctx, r)
+	if err != nil {
+		return nil, from, "", err
+	}
+	from = run.Frozen{RunID: item.ID, Root: r.Root(), Head: item.Head}
+	earlier = &run.Earlier{SchemaVersion: run.EarlierVersion, RunID: item.ID, Head: item.Head, Question: item.Title, Sentences: []run.EarlierSentence{}, Changed: []string{}}
+	urls := map[string]string{}
+	sources, err := item.Sources(ctx)
+	if err != nil {
+		return nil, from, "", err
+	}
+	for _, s := range sources {
+		urls[s.CID] = s.URL
+	}
+	for _, s := range item.Sentences {
+		kept := run.EarlierSentence{ID: s.ID, Text: s.Text, Standing: string(s.Standing), URLs: []string{}}
+		for _, cid := range s.CIDs {
+			if urls[cid] != "" {
+				kept.URLs = append(kept.URLs, urls[cid])
+			}
+		}
+		earlier.Sentences = append(earlier.Sentences, kept)
+	}
+	if updated != nil {
+		earlier.Open = updated.open()
+		for _, s := range updated.Sources {
+			if url := urls[s.CID]; url != "" && (s.Text != "same" || s.State != drift.Stands) {
+				earlier.Changed = append(earlier.Changed, url)
+			}
+		}
+	}
+	open, err := reporting.OpenQuestions(ctx, r)
+	earlier.Open = append(slices.Clip(earlier.Open), open...)
+	return earlier, from, r.Manifest().Sensitivity(), err
+}
+
+// open are the sentences that no longer stand, with what their pages said and say.
+func (u Updated) open() []run.OpenQuestion {
+	var open []run.OpenQuestion
+	for _, s := range u.Sentences {
+		if s.State != drift.Changed && s.State != drift.Gone && s.State != drift.Walled {
+			continue
+		}
+		text := markdown.OneLine(s.Text) // the prompt says before it that it changed
+		if s.State != drift.Changed {
+			text = string(s.State) + ": " + text
+		}
+		for _, on := range s.Pages {
+			if on.State == drift.Stands {
+				continue
+			}
+			text += " (" + markdown.OneLine(on.Why) + ")"
+			for _, p := range on.Passages {
+				text += " The page: " + markdown.OneLine(drift.Marked(p.Difference))
+			}
+		}
+		open = append(open, run.OpenQuestion{Kind: run.OpenChanged, Text: text})
+	}
+	return open
 }

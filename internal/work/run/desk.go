@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -45,3 +46,14 @@ func notTime(s string) string {
 	}
 	return "must be a time such as 2026-02-14T12:00:00.000Z"
 }
+
+// Shared says which pages the runs of a home share.
+type Shared struct {
+	Runs  string         // the folder of runs; what is shared is noted beside it
+	Reach artifact.Reach // for files that no caller names
+	Like  string         // how pages are fetched: a run uses only what one fetched that fetches alike
+	Fresh time.Duration  // how long ago a page may have been fetched
+}
+
+// Sharing finds out what a run shares at the time; nil for nothing.
+type Sharing func(ctx context.Context) (*Shared, error)

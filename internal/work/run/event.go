@@ -23,9 +23,7 @@ const (
 	EventAccepted          Event = "accepted"     // a person accepted a failure, a gate, a sentence or a record
 	EventLimit             Event = "limit"        // a person changed a limit
 	EventConfinement       Event = "confinement"  // how agents are kept from here on
-	EventRefused           Event = "refused"      // something was asked for and not granted
 	EventProgress          Event = "progress"     // the stage has come further
-	EventPatched           Event = "patched"      // other fields of the manifest
 	EventGates             Event = "gates"        // gates were written
 	EventJudged            Event = "judged"       // a judge looked at a gate
 	EventPerspectives      Event = "perspectives" // the run's perspectives were written

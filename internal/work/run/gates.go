@@ -1,7 +1,11 @@
 package run
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -107,3 +111,149 @@ func (g Gates) Gate(id string) *codec.Value { return g.doc.Get("gates").Get(id) 
 // Status is the written status of a gate, "" when there is none. [Gates.State] says
 // whether it still counts.
 func (g Gates) Status(id string) string { return g.Gate(id).Get("status").Str() }
+
+// GateRow is one gate of the table. Package step pairs it with its judge.
+type GateRow struct {
+	ID    string
+	Name  string
+	About string // what the judge looks at
+}
+
+// GateTable lists the gates of a run, in the order of their letters.
+var GateTable = []GateRow{
+	{"A", "Planning completeness", "scope, perspectives and the plan of the first wave"},
+	{"B", "Wave output contract compliance", "every output of every planned wave"},
+	{"C", "Citation validation integrity", "the sources that the outputs name, as they were archived"},
+	{"D", "Summary pack boundedness", "the summaries and the pack made of them"},
+	{"E", "Synthesis quality", "the synthesis and the sources that it cites"},
+	{"F", "Rollout safety", "sensitivity, sources, signatures and budget of the whole run"},
+}
+
+// GateIDs are the ids of the table.
+func GateIDs() []string {
+	ids := make([]string, len(GateTable))
+	for i, row := range GateTable {
+		ids[i] = row.ID
+	}
+	return ids
+}
+
+// FindGate is the row of an id.
+func FindGate(id string) (GateRow, bool) {
+	for _, row := range GateTable {
+		if row.ID == id {
+			return row, true
+		}
+	}
+	return GateRow{}, false
+}
+
+// GateState is a gate as the rules see it.
+type GateState struct {
+	Status   string       // as written, "" when there is no such gate
+	Bound    bool         // it says what it judged
+	Judged   []string     // what it says that it judged, in byte order
+	Changed  []string     // what it judged and is different by now, in byte order
+	Accepted *codec.Value // reason and time of a person's acceptance, nil when its judge passed it
+}
+
+// Counts is the status that the gate has now: not_run when what it judged has
+// changed since.
+func (s GateState) Counts() string {
+	if len(s.Changed) > 0 {
+		return GateNotRun
+	}
+	return s.Status
+}
+
+// Passed reports whether the gate counts as passed, by its judge or by a person.
+func (s GateState) Passed() bool { return s.Counts() == GatePass }
+
+// State compares a gate with the files that it judged. It returns READ_FAILED.
+func (g Gates) State(folder *artifact.Folder, id string) (GateState, error) {
+	return gateStateOf(folder, g.Gate(id))
+}
+
+// gateStateOf is [Gates.State] for one gate of a document.
+func gateStateOf(folder *artifact.Folder, gate *codec.Value) (GateState, error) {
+	state := GateState{Status: gate.Get("status").Str(), Accepted: gate.Get("metrics").Get("accepted")}
+	bound := gate.Get("metrics").Get("bound")
+	if bound == nil || state.Status == GateNotRun {
+		return state, nil
+	}
+	state.Bound = true
+	for _, m := range bound.Get("files").Members() {
+		state.Judged = append(state.Judged, m.Key)
+	}
+	slices.Sort(state.Judged)
+	now, err := Bind(folder, gate.Get("artifacts").Strs())
+	if err != nil && tidegate.CodeOf(err) == tidegate.ReadFailed {
+		return state, err
+	}
+	state.Changed = differences(bound, now.Value())
+	return state, nil
+}
+
+// differences names the files in which two bindings differ. A binding whose
+// digest does not fit its files was tampered with and differs as a whole.
+func differences(was, is *codec.Value) []string {
+	changed := map[string]bool{}
+	if was.Get("digest").Str() != codec.Digest(codec.Of(was.Get("files"))) {
+		changed["metrics.bound"] = true
+	}
+	for _, pair := range [][2]*codec.Value{{was, is}, {is, was}} {
+		for _, m := range pair[0].Get("files").Members() {
+			other := pair[1].Get("files").Get(m.Key)
+			if other == nil || other.Str() != m.Value.Str() {
+				changed[m.Key] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
+}
+
+// Judgement is what the judge of a gate found in the files of a run.
+type Judgement struct {
+	Gate         string
+	Metrics      tidegate.Details // figures that the status follows from
+	Warnings     []string         // why the gate fails, as codes; empty when it passes
+	Remarks      []string         // what else a person should know, as codes; they fail nothing
+	Notes        string
+	Changes      []string // what to change so that the gate passes, one thing each
+	InputsDigest string
+	Bound        Binding // what the judge read
+}
+
+// Status is [GateFail] when there are warnings, otherwise [GatePass].
+func (j Judgement) Status() string {
+	if len(j.Warnings) > 0 {
+		return GateFail
+	}
+	return GatePass
+}
+
+// Passed reports whether the judge passes the gate.
+func (j Judgement) Passed() bool { return len(j.Warnings) == 0 }
+
+// Said is all that the judge says, as the gate keeps it: why it fails, and what
+// else a person should know.
+func (j Judgement) Said() []string { return slices.Concat([]string{}, j.Warnings, j.Remarks) }
+
+// Patch is the judgement in the form of an update of its gate. The binding in it
+// makes the update fail when what was judged has changed since.
+func (j Judgement) Patch(checkedAt string) *codec.Value {
+	return codec.Of(tidegate.Pairs("status", j.Status(), "checked_at", checkedAt,
+		"metrics", append(slices.Clone(j.Metrics), tidegate.Detail{Key: "bound", Value: j.Bound.Value()}),
+		"artifacts", j.Bound.Names(), "warnings", j.Said(), "notes", j.Notes))
+}
+
+// Accept is the judgement when a person lets it pass: bound to the same files,
+// with the reason and what the judge says.
+func (j Judgement) Accept(checkedAt, reason string) *codec.Value {
+	patch := j.Patch(checkedAt)
+	metrics := patch.Get("metrics")
+	metrics.Set("accepted", codec.Of(tidegate.Pairs("reason", reason, "at", checkedAt)))
+	metrics.Set("judge", codec.Of(tidegate.Pairs("status", j.Status(), "warnings", j.Said())))
+	patch.Set("status", codec.Of(GatePass))
+	return patch
+}

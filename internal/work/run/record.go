@@ -192,7 +192,7 @@ func (rec record) changed() (changed, unrecorded []string, err error) {
 	for _, name := range rec.run.documents() {
 		want, recorded := v.recorded.files[name]
 		switch {
-		case !recorded && rec.found[name] != "" && v.recorded.values[rec.run.Path(name)] == "":
+		case !recorded && rec.found[name] != "":
 			unrecorded = append(unrecorded, name)
 		case recorded && want.digest != rec.found[name]:
 			changed = append(changed, name)
@@ -225,9 +225,6 @@ func (v *verifier) named() seal.Recorded {
 		if file.digest != "" {
 			out[name] = -1
 		}
-	}
-	if l := v.run.layout; v.recorded.values[v.run.Path(l.Perspectives)] != "" {
-		out[l.Perspectives] = -1
 	}
 	store.CountEnds(out, v.recorded.kept)
 	return out
@@ -330,7 +327,7 @@ func (r *Run) Recorded() (map[string]string, error) { return r.recorded(nil) }
 // know. It parses only the lines that can be about the file.
 func (r *Run) RecordedOf(name string) (string, error) {
 	wanted := func(text []byte) bool {
-		return bytes.Contains(text, []byte(name)) || bytes.Contains(text, []byte("perspectives_write")) || bytes.IndexByte(text, '\\') >= 0 // which may spell the name
+		return bytes.Contains(text, []byte(name)) || bytes.IndexByte(text, '\\') >= 0 // which may spell the name
 	}
 	if slices.Contains(r.documents(), name) {
 		wanted = nil // lines have their digests under other keys

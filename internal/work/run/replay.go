@@ -6,21 +6,13 @@ import (
 	"github.com/tidegate/tidegate/internal/work/store"
 )
 
-// The kinds of the first line of a run that was made from a snapshot of another.
-const (
-	kindSeed   = "fixture_run_seed"
-	kindDryRun = "dry_run_seed"
-)
-
 // recorded is the state of a run according to the lines of its log, read in order.
 type recorded struct {
 	manifestRevision, gatesRevision int64
-	begins                          Stage // where the run began
 	stage                           Stage
 	moves                           int
 	files                           map[string]recordedFile // name → what the last line about it says
 	kept                            []store.Added           // what was added to files that only grow
-	values                          map[string]string       // absolute path → digest of the value, in lines of older programs
 	chained                         int                     // the first chained line, 0 before it
 	shift                           int64                   // how far the numbers that lines give themselves are off
 	tx                              int64                   // the transaction of the last line, 0 in a log without their numbers
@@ -104,8 +96,7 @@ const (
 
 // collectors take from lines of some kinds what these say of the run's documents.
 var collectors = map[string]func(v *verifier, number int, entry *codec.Value){
-	kindInit: (*verifier).collectFirst, kindSeed: (*verifier).collectFirst, kindDryRun: (*verifier).collectFirst,
-	kindAdopt: (*verifier).collectRevisions,
+	kindInit: (*verifier).collectFirst, kindAdopt: (*verifier).collectRevisions,
 	kindAccept: func(v *verifier, number int, entry *codec.Value) {
 		v.recorded.accepted = number
 		v.find("note", "record-accepted", LogFile, number, "line %d: a person accepted what did not match before it: %s", number, tidegate.Cut(entry.Get("reason").Str()))
@@ -117,11 +108,6 @@ var collectors = map[string]func(v *verifier, number int, entry *codec.Value){
 	"gates_write": func(v *verifier, number int, entry *codec.Value) {
 		v.follow("gates", v.run.layout.Gates, &v.recorded.gatesRevision, number, entry)
 	},
-	"perspectives_write": func(v *verifier, _ int, entry *codec.Value) {
-		path := v.run.Path(entry.Get("path").Str())
-		v.recorded.values[path] = entry.Get("value_digest").Str()
-		delete(v.recorded.files, v.run.folder.NameOf(path))
-	},
 }
 
 func (v *verifier) collectRevisions(_ int, entry *codec.Value) {
@@ -130,9 +116,6 @@ func (v *verifier) collectRevisions(_ int, entry *codec.Value) {
 
 // collectFirst takes what the line that made the run says.
 func (v *verifier) collectFirst(number int, entry *codec.Value) {
-	if stage := entry.Get("stage").Str(); stage != "" && number == 1 {
-		v.recorded.begins = Stage(stage)
-	}
 	v.collectRevisions(number, entry)
 	for _, d := range []struct{ key, name string }{
 		{"manifest_digest", v.run.name}, {"gates_digest", v.run.layout.Gates}, {"scope_digest", ScopeFile}, {"policy_digest", PolicyFile},
@@ -142,9 +125,9 @@ func (v *verifier) collectFirst(number int, entry *codec.Value) {
 }
 
 // collectFiles takes what a line says of other files. Only a line of ours says what
-// files hold: an older log keeps the digests of files in lines of one kind.
+// files hold.
 func (v *verifier) collectFiles(number int, entry *codec.Value) {
-	if entry.Get("kind").Str() == kindFiles || entry.Get("event") != nil {
+	if entry.Get("event") != nil {
 		for _, f := range entry.Get("files").Members() {
 			v.recorded.set(f.Key, f.Value, number)
 		}

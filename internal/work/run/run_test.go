@@ -19,7 +19,7 @@ func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	before := must.Read(t, filepath.Join(out.Root, run.LogFile))
 
 	_, err := r.Update(t.Context(), func(u *run.Update) error {
-		u.Log(run.EventPatched, "toy", tidegate.Pairs("reason", "none"))
+		u.Log(run.EventProgress, "toy", tidegate.Pairs("reason", "none"))
 		if err := u.Write("deep/er/file.txt", []byte("x")); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	}
 
 	audit, err := r.Update(t.Context(), func(u *run.Update) error {
-		u.Log(run.EventPatched, "toy", tidegate.Pairs("reason", "some"))
+		u.Log(run.EventProgress, "toy", tidegate.Pairs("reason", "some"))
 		return u.WriteJSON("deep/er/file.json", tidegate.Pairs("a", 1))
 	})
 	if err != nil || !audit.Written {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -130,7 +131,7 @@ func newVerifier(r *Run) *verifier {
 		run:      r,
 		follows:  func(Stage, Stage) bool { return true },
 		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Checked: []string{}, Findings: []Finding{}, Decisions: []Decided{}, Confinements: []Confinement{}, Limits: verifyLimits},
-		recorded: recorded{begins: Init, stage: Init, files: map[string]recordedFile{}, values: map[string]string{}, digests: map[string]bool{}, decided: map[string]string{}},
+		recorded: recorded{stage: Init, files: map[string]recordedFile{}, digests: map[string]bool{}, decided: map[string]string{}},
 	}
 }
 
@@ -174,7 +175,7 @@ func (v *verifier) verify() error {
 	gates := v.document(l.Gates, CheckGates)
 	v.document(ScopeFile, ScopeShape.Check)
 	v.document(PolicyFile, checkPolicy)
-	v.perspectives(v.document(l.Perspectives, wave.CheckPerspectives))
+	v.document(l.Perspectives, wave.CheckPerspectives)
 	v.files()
 	v.keptRecords()
 	if err := v.unrecorded(); err != nil {
@@ -236,16 +237,6 @@ func (v *verifier) document(name string, check func(*codec.Value) error) *codec.
 		v.find("error", "run-id-mismatch", name, 0, "%s belongs to run %q", name, tidegate.Cut(id.Str()))
 	}
 	return doc
-}
-
-// perspectives compares the perspectives with the value that an older program
-// recorded, where no line records their bytes.
-func (v *verifier) perspectives(doc *codec.Value) {
-	name := v.run.layout.Perspectives
-	_, byFile := v.recorded.files[name]
-	if want := v.recorded.values[v.run.Path(name)]; doc != nil && !byFile && want != "" && want != codec.Digest(doc) {
-		v.find("error", "digest-mismatch", name, 0, "the perspectives are not those that the log says were written")
-	}
 }
 
 // readLog follows the chain and collects what the lines record.
@@ -438,7 +429,7 @@ func (v *verifier) revision(label, name string, doc *codec.Value, recorded int64
 // history checks that the moves in the manifest follow each other and the
 // table, and lead to the present stage.
 func (v *verifier) history(m Manifest) {
-	at := v.recorded.begins
+	at := Init
 	for i, h := range m.History() {
 		from, to := Stage(h.Get("from").Str()), Stage(h.Get("to").Str())
 		if from != at {
@@ -479,4 +470,106 @@ func (v *verifier) bindings(gates *codec.Value) error {
 		}
 	}
 	return nil
+}
+
+// ArchiveFile is where a run keeps the pages that were fetched for it.
+const ArchiveFile = store.ArchiveFile
+
+// keptRecords checks that the records of the archive are there as they were
+// added, and that it holds nothing else. However many differ, each file is
+// one finding.
+func (v *verifier) keptRecords() {
+	byFile := map[string][]store.Added{}
+	var files []string
+	if there, err := v.run.folder.Exists(ArchiveFile); err == nil && there {
+		files, byFile[ArchiveFile] = []string{ArchiveFile}, []store.Added{} // also where no line names it
+	}
+	for _, k := range v.recorded.kept {
+		if byFile[k.File] == nil {
+			files = append(files, k.File)
+		}
+		byFile[k.File] = append(byFile[k.File], k)
+	}
+	for _, name := range files {
+		records := byFile[name]
+		v.out.Checked = append(v.out.Checked, name)
+		lost, unnamed := v.compare(name, records)
+		if len(lost) > 0 {
+			v.find("error", "record-missing", name, 0, "of %s that the log names %d are not there as they were added, the first of line %d",
+				report.Counted(len(records), "record"), len(lost), lost[0].Line)
+		}
+		if unnamed > 0 {
+			v.find("warning", "record-unnamed", name, 0, "the log names all of the file but %s, which count for nothing", report.Counted(int(unnamed), "byte"))
+		}
+	}
+}
+
+// compare returns the records that a file lacks, and how many of its bytes belong
+// to no record.
+func (v *verifier) compare(name string, records []store.Added) (lost []store.Added, unnamed int64) {
+	file, err := v.run.folder.Open(name)
+	if err != nil {
+		return records, 0
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return records, 0
+	}
+	unnamed = info.Size()
+	for _, k := range records {
+		unnamed -= k.Length
+	}
+	return store.Missing(file, records), unnamed
+}
+
+// Passed reports whether nothing was found that contradicts the record.
+func (v VerifyResult) Passed() bool { return v.Pass }
+
+// Report shows what was found to a person and to programs.
+func (v VerifyResult) Report() report.Report {
+	out := report.Report{Name: "run_verify", Title: "run " + v.RunID, Status: report.PassIf(v.Pass), Summary: "the run agrees with its record"}
+	if !v.Pass {
+		out.Summary = "the run does not agree with its record"
+	}
+	files := slices.Clone(v.Checked)
+	for _, f := range v.Findings {
+		if !slices.Contains(files, f.File) {
+			files = append(files, f.File)
+		}
+	}
+	for _, file := range files {
+		out.AddCase(v.caseOf(file))
+	}
+	table := report.NewTable("File", ">Findings")
+	for _, c := range out.Cases {
+		table.Row(c.Status, c.Name, len(c.Findings))
+	}
+	out.Add(table, report.Findings{})
+	out.Add(DecisionBullets(v.Decisions)...)
+	for _, c := range v.Confinements {
+		out.Add(report.Paragraph(c.String()))
+	}
+	out.Add(report.Fields{
+		{Name: "log", Value: report.Counted(v.Log.Lines, "line") + ", " + report.Counted(v.Log.Broken, "break")},
+		{Name: "log head", Value: v.Log.Head},
+	}, report.Paragraph(v.Limits))
+	return out
+}
+
+func (v VerifyResult) caseOf(file string) report.Case {
+	c := report.Case{Name: file, File: v.Root + "/" + file, Status: report.Pass}
+	for _, f := range v.Findings {
+		if f.File != file {
+			continue
+		}
+		c.Findings = append(c.Findings, report.Finding{Rule: f.Rule, Level: report.Level(f.Level), Message: f.Message, Line: f.Line})
+		switch {
+		case f.Level == "error":
+			c.Status = report.Fail
+		case f.Level == "warning" && c.Status == report.Pass:
+			c.Status = report.Warn
+		}
+	}
+	return c
 }

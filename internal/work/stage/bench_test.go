@@ -21,7 +21,7 @@ func agedRun(t testing.TB, lines int) string {
 	defer r.Close()
 	must.Get(r.Update(context.Background(), func(u *run.Update) error {
 		for range lines {
-			u.Log(run.EventRefused, "count", tidegate.Pairs("reason", "count"))
+			u.Log(run.EventProgress, "count", tidegate.Pairs("reason", "count"))
 		}
 		return nil
 	}))(t)
