@@ -144,7 +144,7 @@ func TestMergeRefusesWhatItCannotKeep(t *testing.T) {
 		{"section as a list", "codex", "[[mcp_servers]]\na = 1\n", "not written as tables"},
 		{"open string", "codex", "a = \"\"\"\nmore\n", "not TOML"},
 		{"open array", "codex", "a = [1,\n", "not TOML"},
-		{"escaped key", "codex", "[mcp_servers.\"\\u0074idegate\"]\n", "not TOML"},
+		{"escaped key", "codex", "[mcp_servers.\"\\u0074idegate\"]\n", "another entry"},
 		{"no TOML", "codex", "{\"a\": 1}\n", "not TOML"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
