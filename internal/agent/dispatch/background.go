@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"math"
@@ -180,25 +181,19 @@ func (w *Background) prepare(ctx context.Context, q Question) (Order, error) {
 	return o, nil
 }
 
-// Draft is the plan for a question before its perspectives are named. Nothing is spent, and
-// nothing is written. It returns INVALID_ARGS for what is wrong with the question, and
-// INVALID_STATE, NOT_CONFINED and BUDGET_EXHAUSTED where no agent can work on it.
-func (w *Background) Draft(ctx context.Context, q Question) (report.Report, error) {
-	o, err := w.prepare(ctx, q)
-	if err != nil {
-		return report.Report{}, err
+// Lacks says what keeps a page from starting agents: the errors of finding those that the
+// person's own file names.
+func (w *Background) Lacks(ctx context.Context) error {
+	t, err := w.ownTeam(ctx, ForRun("", "", nil, CellChoice{}))
+	if err == nil {
+		t.Close()
 	}
-	defer o.Team.Close()
-	if left, _ := w.Left(); o.Budget["max_cost_usd"] > left {
-		_, err := w.reserve("", 0, o.Budget["max_cost_usd"])
-		return report.Report{}, err
-	}
-	p, err := w.FirstPlan(ctx, o)
-	return p.Report(), err
+	return err
 }
 
 // Begin makes a run for a question and lets the planner name its perspectives. It returns the
-// id of the run, and the errors of [Background.Draft].
+// id of the run, INVALID_ARGS for what is wrong with the question, and INVALID_STATE,
+// NOT_CONFINED and BUDGET_EXHAUSTED where no agent can work on it.
 func (w *Background) Begin(ctx context.Context, q Question) (id string, err error) {
 	o, err := w.prepare(ctx, q)
 	if err != nil {
@@ -474,9 +469,7 @@ func (w *Background) ready(ctx context.Context, manifest string, check func(*job
 	if err := check(board); err != nil {
 		return nil, nil, none, err
 	}
-	wanted := ForRun("", "", board.Policy().Agents, CellChoice{})
-	wanted.Run = r.Root()
-	t, err := w.ownTeam(ctx, wanted)
+	t, err := w.teamOf(ctx, board)
 	if err != nil {
 		return nil, nil, none, err
 	}
@@ -579,10 +572,11 @@ type Planned struct {
 	report.Report
 	Perspectives *codec.Value // the document
 	Digest       string       // of its bytes, which a yes is for
+	Price        string       // with the agents of this server, in words
+	Instead      string       // which of them stand in for others that the run was planned for; "" for none
 }
 
-// Plan is the plan of a run that a page began and that waits for a yes. It returns
-// INVALID_STATE for another run.
+// Plan is the plan of a run that waits for a yes. It returns INVALID_STATE for another run.
 func (w *Background) Plan(ctx context.Context, id string) (Planned, error) {
 	manifest, err := run.ByID(w.Home, id)
 	if err != nil {
@@ -600,9 +594,7 @@ func (w *Background) Plan(ctx context.Context, id string) (Planned, error) {
 	if err := o.settingsOf(board.Run()); err != nil {
 		return Planned{}, err
 	}
-	wanted := ForRun("", "", o.Kept, CellChoice{})
-	wanted.Run = board.Run().Root()
-	t, err := w.ownTeam(ctx, wanted)
+	t, err := w.teamOf(ctx, board)
 	if err != nil {
 		return Planned{}, err
 	}
@@ -615,61 +607,98 @@ func (w *Background) Plan(ctx context.Context, id string) (Planned, error) {
 	if err != nil {
 		return Planned{}, err
 	}
-	doc, err := codec.Parse(data)
-	return Planned{p.Report(), doc, p.Digest}, err
+	out := Planned{Report: p.Report(), Price: p.Estimate.cost(), Digest: p.Digest}
+	var others []string
+	for role, was := range board.Policy().Agents {
+		if now := Scheme(t.Agents[role].Driver); was.Driver != "" && was.Driver != now {
+			others = append(others, role+": "+now+" instead of "+was.Driver)
+		}
+	}
+	if slices.Sort(others); len(others) > 0 {
+		out.Instead = "This server's own agents work on it (" + strings.Join(others, ", ") + "), at this price."
+	}
+	out.Perspectives, err = codec.Parse(data)
+	return out, err
+}
+
+// teamOf are the agents of this server for a run. One that a terminal began keeps the names of
+// its agents, which must be the same, unless a page says yes, or said it, to its plan: who does
+// sees what it costs with the agents that are here.
+func (w *Background) teamOf(ctx context.Context, board *job.Board) (*Team, error) {
+	kept := board.Policy().Agents
+	agreed, err := board.Run().EventsOf(run.EventCreated, run.EventAccepted)
+	if err != nil {
+		return nil, err
+	}
+	waits, err := PlanWaits(board)
+	if err != nil {
+		return nil, err
+	}
+	here := waits
+	for _, e := range agreed {
+		here = here || e.Event == run.EventAccepted && e.Entry.Get("what").Str() == "plan" && byPage(e)
+	}
+	if here && len(agreed) > 0 && !byPage(agreed[0]) {
+		kept = nil
+	}
+	wanted := ForRun("", "", kept, CellChoice{})
+	wanted.Run = board.Run().Root()
+	return w.ownTeam(ctx, wanted)
+}
+
+// byPage holds for a line of the log that somebody made on a page.
+func byPage(e run.Entry) bool {
+	return slices.Contains([]tidegate.By{tidegate.ByToken, tidegate.ByProxy}, tidegate.By(e.Entry.Get("by").Str()))
 }
 
 // MayConfirm reports whether the plan of a run waits for a yes that a page may say.
 func (w *Background) MayConfirm(board *job.Board) bool { return w.confirms(board) == nil }
 
-// confirms returns INVALID_STATE unless the plan of a run waits, and a page began the run.
+// confirms returns INVALID_STATE unless the plan of a run waits.
 func (w *Background) confirms(board *job.Board) error {
-	r := board.Run()
 	waits, err := PlanWaits(board)
-	if err != nil {
-		return err
+	if err == nil && !waits {
+		err = tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", board.Run().ID()), "it was decided already: the plan does not wait for a yes")
 	}
-	if !waits {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID()), "it was decided already: the plan does not wait for a yes")
-	}
-	begun, err := r.EventsOf(run.EventCreated)
-	if err != nil {
-		return err
-	}
-	if len(begun) == 0 || !slices.Contains([]tidegate.By{tidegate.ByToken, tidegate.ByProxy}, tidegate.By(begun[0].Entry.Get("by").Str())) {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID()), "no page began this run, so none says yes to its plan: type `tidegate run continue %s`", r.ID())
-	}
-	return nil
+	return err
 }
 
-// Confirm says yes to the plan with that digest, and drives the run. It returns
-// REVISION_MISMATCH where the plan has changed since it was shown, and the errors of
-// [Background.Plan] and [Background.Continue].
-func (w *Background) Confirm(ctx context.Context, id, digest string) error {
+// Confirm says yes to the plan with that digest, with these perspectives in the place of its
+// own where they differ, and drives the run. It returns REVISION_MISMATCH where the plan has
+// changed since it was shown, SCHEMA_VALIDATION_FAILED, and the errors of [Background.Plan] and
+// [Background.Continue].
+func (w *Background) Confirm(ctx context.Context, id, digest string, perspectives *codec.Value) error {
 	manifest, err := run.ByID(w.Home, id)
 	if err != nil {
 		return err
 	}
-	return w.launch(ctx, manifest, w.confirms, func(ctx context.Context) error { return step.ConfirmPlan(ctx, w.OwnDesk(), manifest, digest) })
-}
-
-// Edit replaces the perspectives of a plan that waits for a yes. It returns
-// REVISION_MISMATCH where others stand there than those with that digest,
-// SCHEMA_VALIDATION_FAILED, and the errors of [Background.Plan].
-func (w *Background) Edit(ctx context.Context, id, digest string, perspectives *codec.Value) error {
 	now, err := w.Plan(ctx, id)
 	if err != nil {
 		return err
 	}
-	if now.Digest != digest {
-		return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.Pairs("expected", digest, "actual", now.Digest), "the perspectives have changed since they were shown")
+	if now.Digest == digest && !sameValue(now.Perspectives, perspectives) {
+		if digest, err = w.edit(ctx, manifest, perspectives); err != nil {
+			return err
+		}
 	}
+	return w.launch(ctx, manifest, w.confirms, func(ctx context.Context) error { return step.ConfirmPlan(ctx, w.OwnDesk(), manifest, digest) })
+}
+
+func sameValue(a, b *codec.Value) bool {
+	one, err := codec.Canonical(a)
+	other, problem := codec.Canonical(b)
+	return err == nil && problem == nil && bytes.Equal(one, other)
+}
+
+// edit replaces the perspectives of a plan that waits for a yes, and returns the digest of the
+// plan as it is then.
+func (w *Background) edit(ctx context.Context, manifest string, perspectives *codec.Value) (digest string, err error) {
 	if err := CheckPerspectives(perspectives, "the perspectives"); err != nil {
-		return err
+		return "", err
 	}
-	manifest, err := run.ByID(w.Home, id)
-	if err != nil {
-		return err
+	if err := w.TakePerspectives(ctx, manifest, perspectives); err != nil {
+		return "", err
 	}
-	return w.TakePerspectives(ctx, manifest, perspectives)
+	now, err := w.Plan(ctx, filepath.Base(filepath.Dir(manifest)))
+	return now.Digest, err
 }

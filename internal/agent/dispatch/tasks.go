@@ -96,25 +96,31 @@ func (w *Background) run(t *Task, work func(ctx context.Context) error) {
 	})
 }
 
-// Audit holds a report that a person handed over against its sources. It returns the errors
-// of [foreign.Read], and LOCK_HELD where enough is under way.
-func (w *Background) Audit(name string, body []byte) error {
+// Audit holds a report that a person handed over against its sources. The channel has the id of
+// the audit when it is made, "" where it could not be. It returns the errors of [foreign.Read],
+// and LOCK_HELD where enough is under way.
+func (w *Background) Audit(name string, body []byte) (made <-chan string, err error) {
 	if len(body) == 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("report", name), "choose a file that is not empty")
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("report", name), "choose a file that is not empty")
 	}
 	t, err := w.open(Task{Kind: TaskAudit, What: name})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := foreign.Read(name, body); err != nil {
 		w.drop(t)
-		return err
+		return nil, err
 	}
+	id := make(chan string, 1)
 	w.run(t, func(ctx context.Context) error {
-		_, err := audit.Make(ctx, w.OwnDesk(), w.OwnPages(), audit.Input{Report: string(body), Name: name, Dir: w.Dir, Home: store.Audits.Home(w.Home)})
+		defer close(id)
+		result, err := audit.Make(ctx, w.OwnDesk(), w.OwnPages(), audit.Input{Report: string(body), Name: name, Dir: w.Dir, Home: store.Audits.Home(w.Home)})
+		if err == nil {
+			id <- result.AuditID
+		}
 		return err
 	})
-	return nil
+	return id, nil
 }
 
 // Ask puts a further question about the report of a run. It returns INVALID_ARGS for what is

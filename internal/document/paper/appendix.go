@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -77,6 +78,7 @@ func (l *layout) appendix() (out []*section) {
 		add("whole", "The report as a whole", func(s *section) { s.list("", l.Audit.Findings) })
 		return out
 	}
+	add("open", l.say("Questions that were left open"), l.open)
 	add("since", l.say(synthesis.SinceTitle), l.since)
 	add("decisions", l.say("Decisions by people"), func(s *section) { s.list("", l.Decisions) })
 	add("making", l.say("How this report was made"), l.making)
@@ -129,11 +131,23 @@ func (l *layout) making(s *section) {
 		s.heading(l.say("Cost of the accepted answers"))
 		s.paragraph(l.spent() + ".")
 	}
-	var open []string
+}
+
+// open are the questions that nobody closed, and what the pages do not have by the report's
+// own words.
+func (l *layout) open(s *section) {
+	var list []string
 	for _, g := range l.LeftOut {
-		open = append(open, g.Priority+" "+g.Text)
+		list = append(list, g.Priority+" "+g.Text)
 	}
-	s.list(l.say("Questions that were left open"), open)
+	for _, part := range l.Parts {
+		for i := range part.Sentences {
+			if part.Sentences[i].Form == evidence.Absent {
+				list = append(list, part.Sentences[i].Text)
+			}
+		}
+	}
+	s.list("", list)
 }
 
 // names are those of columns in the language of the report.

@@ -147,7 +147,7 @@ func (l *layout) line() string {
 		parts = append(parts, l.say("%d min", l.Minutes))
 	}
 	if l.Cost.Priced {
-		parts = append(parts, evidence.USD(l.Language, l.Cost.USD))
+		parts = append(parts, evidence.USD(l.Language, max(l.Cost.USD, l.Cost.All)))
 	}
 	counts := l.counts()
 	if all := counts[Stands] + counts[Inferred] + counts[Calculated]; all+counts[Doubtful]+counts[Refused]+counts[Changed]+counts[Accepted] > 0 {

@@ -118,7 +118,8 @@ type Agent struct {
 type Cost struct {
 	InputTokens, OutputTokens int64
 	USD                       float64
-	Priced                    bool // the cost is known
+	Priced                    bool    // the cost is known
+	All                       float64 // USD, with answers that were refused
 }
 
 // Known reports whether anybody counted what the answers cost.

@@ -84,7 +84,7 @@ func (l *visit) asked(view documentView) (*page, error) {
 		answers, updates := l.site.keptAbout(id)
 		view.Answers, view.Updates = l.site.answerRows(answers), l.site.updateRows(updates)
 		if l.run.Manifest().Status() == run.Completed {
-			view.Ask = l.link("ask", id)
+			view.Ask.Action = l.link("ask", id)
 		}
 		if l.site.Background != nil {
 			view.Tasks = taskRows(l.site.Background.Tasks(dispatch.TaskAsk, id))

@@ -74,8 +74,25 @@ func (s *server) dress(r *http.Request, p *page) {
 		}
 	}
 	p.Rail = rail
-	if home, ok := p.Data.(*runsView); ok && home.Audits != "" {
-		home.Token = s.forms.Issue(s.site.Desk.Now(), "audit")
+	switch view := p.Data.(type) {
+	case *runsView:
+		if view.Audits != "" {
+			view.Token = s.forms.Issue(s.site.Desk.Now(), "audit")
+		}
+		s.offer(&view.Asks, "new", usualMost)
+	case documentView:
+		if p.Run != nil {
+			s.offer(&view.Ask, "ask "+p.Run.ID, usualAnswer)
+			p.Data = view
+		}
+	}
+}
+
+// offer makes a box in which a question is asked ready for one.
+func (s *server) offer(box *asking, purpose string, most float64) {
+	if box.Action != "" {
+		left, _ := s.site.Background.Left()
+		box.Token, box.Most = s.forms.Issue(s.site.Desk.Now(), purpose), usd(min(left, most))
 	}
 }
 

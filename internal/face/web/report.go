@@ -22,7 +22,7 @@ type documentView struct {
 	Doc      template.HTML
 	Again    *againView // of an update
 	Empty    bool
-	Ask      string // where a question is asked, "" where none can be
+	Ask      asking
 	Next     string // what to type where there is no answer
 	Tasks    []taskRow
 	Answers  []answerRow

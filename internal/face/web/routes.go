@@ -58,7 +58,11 @@ func (s *server) routes(mux *http.ServeMux) {
 		"/report":     func(l *visit, _ *http.Request) (*page, error) { return l.reportPage() },
 		"/log":        func(l *visit, r *http.Request) (*page, error) { return l.logPage(r.URL.Query()) },
 	} {
-		mux.HandleFunc("GET /runs/{run}"+path, s.ofRun(build))
+		answer := s.ofRun(build)
+		if path == "" && s.site.Background != nil {
+			answer = s.planFirst(answer)
+		}
+		mux.HandleFunc("GET /runs/{run}"+path, answer)
 	}
 	if len(s.decisions) > 0 {
 		s.decideRoutes(mux)
@@ -198,6 +202,27 @@ func (s *server) ofRun(build func(*visit, *http.Request) (*page, error)) http.Ha
 				}
 			}
 		})
+	}
+}
+
+// planFirst leads to the plan of a run that waits for a yes: it is what the run shows.
+func (s *server) planFirst(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		l, done, err := s.open(r)
+		if err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		waits := s.site.Background.MayConfirm(l.board)
+		done()
+		if waits {
+			_, err = s.site.Background.Plan(r.Context(), l.id)
+		}
+		if waits && err == nil { // else the run says why nobody can begin it here
+			http.Redirect(w, r, s.link("plan", l.id), http.StatusSeeOther)
+			return
+		}
+		next(w, r)
 	}
 }
 

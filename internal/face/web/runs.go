@@ -49,7 +49,15 @@ type runsView struct {
 	Home    bool   // there is nothing yet
 	Audits  string // where a file is handed over, "" where none can be
 	Token   string // of the form for it
+	Asks    asking
 	Agents  string // whether an agent is set up
+}
+
+// asking is a box in which a question is asked where it stands.
+type asking struct {
+	Action string // "" where none can be
+	Token  string
+	Most   string // that it may cost, as a form has it
 }
 
 // filter is a choice that the address keeps.
@@ -77,7 +85,7 @@ var runFilters = []struct{ key, name, class string }{
 // runsPage lists the runs, the one that was last written first. Only runs that
 // are shown, or that a filter or an order has to look at, are opened, and none twice.
 func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
-	view := &runsView{Audits: link("newAudit")}
+	view := &runsView{Audits: link("newAudit"), Asks: asking{Action: link("new")}}
 	here := link("runs")
 	choice := func(name, key, value string) filter {
 		values := url.Values{}

@@ -31,7 +31,6 @@ func (s *server) workRoutes(mux *http.ServeMux) {
 		"/new":                    s.newQuestion,
 		"/new/audit":              s.newAudit,
 		"/runs/{run}/plan":        s.confirmPlan,
-		"/runs/{run}/plan/edit":   s.editPlan,
 		"/runs/{run}/continue":    s.continueRun,
 		"/runs/{run}/retry/{job}": s.retryJob,
 		"/runs/{run}/ask":         s.askRun,
@@ -162,6 +161,7 @@ type workView struct {
 	Heading, Lead string
 	Wrong         string // what is wrong with what was filled in
 	Parts         []planPart
+	Details       []planPart // folded away, below the form
 	Action        string
 	Token         string
 	Hidden        []field
@@ -169,8 +169,6 @@ type workView struct {
 	Groups        []workGroup
 	File          string // the label of the file that is asked for
 	Yes           string
-	Edit          string // the address of the form that changes it; "" where the form itself does
-	EditHere      bool
 	Back          string
 	No            string
 	After         string // what happens when the person says yes
@@ -193,7 +191,6 @@ type workGroup struct {
 // The names of fields.
 const (
 	fileField = "report"
-	editField = "edit"
 )
 
 const expiredForm = "this form was sent already, is too old, or is not one of ours. Look whether it was done, and send it again if it was not"
@@ -311,44 +308,27 @@ func inDollars(f float64) string {
 	return dollars(f)
 }
 
-func (q *workRequest) askQuestion(wrong error) error {
-	return q.show(q.plainPage("New question"), workView{Heading: "What do you want to know?", Lead: "Agents research it, and every sentence of the report is held against the pages that it cites.", Action: q.link("new"),
-		Fields: q.questionFields(), Yes: "Show the plan", Back: q.link("runs"), No: "Not now", After: "Nothing is sent or spent before you have said yes to the plan."}, "new", wrong)
-}
-
-// newQuestion asks for a question, shows the plan, and begins the run.
+// newQuestion asks for a question, and has its perspectives planned: the research itself waits
+// for a yes to the plan.
 func (s *server) newQuestion(q *workRequest) error {
-	asked := questionOf(q.values)
-	purpose := "begin " + fmt.Sprintf("%q", asked)
-	switch {
-	case !q.posted || q.values.Has(editField):
-		return q.askQuestion(nil)
-	case q.values.Has(formConfirm):
-		err := q.taken(purpose)
-		if err != nil {
-			return q.askQuestion(err)
-		}
-		id, err := q.site.Background.Begin(q.asPerson(), asked)
-		if err != nil {
-			return q.askQuestion(err)
-		}
+	id := ""
+	did, wrong := q.once("new", func() (err error) {
+		id, err = q.site.Background.Begin(q.asPerson(), questionOf(q.values))
+		return err
+	})
+	if did {
 		return q.to(q.link("run", id))
 	}
-	err := q.taken("new")
-	if err != nil {
-		return q.askQuestion(err)
+	view := workView{Heading: "What do you want to know?", Lead: "Agents research it, and every sentence of the report is held against the pages that it cites.", Action: q.link("new"),
+		Fields: q.questionFields(), Yes: "Plan it", Back: q.link("runs"), No: "Not now", After: planningWords}
+	if lacks := q.site.Background.Lacks(q.r.Context()); lacks != nil && wrong == nil {
+		view.Wrong = tidegate.AsError(lacks).Message
 	}
-	plan, err := q.site.Background.Draft(q.r.Context(), asked)
-	if err != nil {
-		return q.askQuestion(err)
-	}
-	view := workView{Heading: asked["question"], Lead: "This is how it will be worked on. A planner names the perspectives first, and you see them before the research begins.", Parts: planParts(plan),
-		Action: q.link("new"), Yes: "Yes, plan it", EditHere: true, Back: q.link("runs"), No: "No", After: "The run is kept. You see it work, and can end it at any time."}
-	for _, f := range q.questionFields() {
-		view.Hidden = append(view.Hidden, field{Label: f.Name, Value: f.Value})
-	}
-	return q.show(q.plainPage("The plan"), view, purpose, nil)
+	return q.show(q.plainPage("New question"), view, "new", wrong)
 }
+
+// planningWords say what a question costs before there is a plan.
+const planningWords = "The question goes to your planner, which names the perspectives. Then you see the plan and its price; nothing else is sent or spent before your yes."
 
 // planPart is a part of a plan under its heading.
 type planPart struct {
@@ -361,13 +341,11 @@ type planBlock struct {
 	Paragraph string
 	Fields    report.Fields
 	Bullets   report.Bullets
-	Table     *report.Table
 }
 
-// planParts are the parts of a plan. The perspectives come first: they are what a person
-// decides about.
+// planParts are the parts of a plan, without the perspectives, which are fields of the form.
 func planParts(plan report.Report) []planPart {
-	var parts, first []planPart
+	var parts []planPart
 	for _, block := range plan.Blocks {
 		var b planBlock
 		switch block := block.(type) {
@@ -381,21 +359,18 @@ func planParts(plan report.Report) []planPart {
 		case report.Bullets:
 			b.Bullets = block
 		case *report.Table:
-			b.Table = block
+			return parts[:len(parts)-2] // with the sections, which stand before them
 		}
 		last := &parts[len(parts)-1]
 		last.Blocks = append(last.Blocks, b)
-		if n := len(parts); b.Table != nil && n > 1 {
-			first = []planPart{parts[n-1], parts[n-2]} // with the sections, which stand before them
-			parts = parts[:n-2]
-		}
 	}
-	return append(first, parts...)
+	return parts
 }
 
 // The plan of a run.
 
-// confirmPlan shows the plan of a run, and takes the yes for what was shown.
+// confirmPlan shows the plan of a run with its price, lets a person change the perspectives
+// where they stand, and takes the yes for what was shown and changed.
 func (s *server) confirmPlan(q *workRequest) error {
 	p, board, done, err := q.runPage("The plan")
 	if err != nil {
@@ -403,46 +378,30 @@ func (s *server) confirmPlan(q *workRequest) error {
 	}
 	defer done()
 	id := board.Run().ID()
+	plan, err := q.site.Background.Plan(q.r.Context(), id)
+	if err != nil {
+		return err
+	}
 	digest := q.values.Get("digest")
-	did, wrong := q.once("plan "+id+" "+digest, func() error { return q.site.Background.Confirm(q.asPerson(), id, digest) })
+	did, wrong := q.once("plan "+id+" "+digest, func() error {
+		perspectives := plan.Perspectives
+		if q.values.Has("title0") {
+			if perspectives, err = dispatch.EditPerspectives(perspectives, q.values.Get); err != nil {
+				return err
+			}
+		}
+		return q.site.Background.Confirm(q.asPerson(), id, digest, perspectives)
+	})
 	if did {
 		return q.to(q.link("run", id))
 	}
-	plan, err := q.site.Background.Plan(q.r.Context(), id)
-	if err != nil {
-		return err
+	lead := "It will cost " + plan.Price + ", and stops at " + inDollars(board.Policy().Budget.MaxCostUSD) + "."
+	if plan.Instead != "" {
+		lead += " " + plan.Instead
 	}
-	return q.show(p, workView{Heading: "Begin the research?", Lead: "The yes is for these perspectives, as they are shown here.", Parts: planParts(plan.Report), Action: q.link("plan", id),
-		Hidden: []field{{Label: "digest", Value: plan.Digest}}, Yes: "Yes, begin", Edit: q.link("plan/edit", id), Back: q.link("run", id), No: "No",
-		After: "With no, the plan stays as it is and waits."}, "plan "+id+" "+plan.Digest, wrong)
-}
-
-// editPlan lets a person change the perspectives of a plan.
-func (s *server) editPlan(q *workRequest) error {
-	p, board, done, err := q.runPage("Edit the perspectives")
-	if err != nil {
-		return err
-	}
-	defer done()
-	id := board.Run().ID()
-	plan, err := q.site.Background.Plan(q.r.Context(), id)
-	if err != nil {
-		return err
-	}
-	digest := q.values.Get("digest")
-	did, wrong := q.once("edit "+id+" "+digest, func() error {
-		doc, err := dispatch.EditPerspectives(plan.Perspectives, q.values.Get)
-		if err != nil {
-			return err
-		}
-		return q.site.Background.Edit(q.asPerson(), id, digest, doc)
-	})
-	if did {
-		return q.to(q.link("plan", id))
-	}
-	return q.show(p, workView{Heading: "Edit the perspectives", Lead: "Change what each looks at and its contract. One without a title is left out; the last is empty and may be filled in.", Action: q.link("plan/edit", id),
-		Hidden: []field{{Label: "digest", Value: plan.Digest}}, Groups: perspectiveGroups(plan.Perspectives, q.values), Yes: "Keep it", Back: q.link("plan", id), No: "Leave it as it was",
-		After: "The plan is then shown again, and waits for your yes."}, "edit "+id+" "+plan.Digest, wrong)
+	return q.show(p, workView{Heading: "Begin the research?", Lead: lead, Details: planParts(plan.Report), Action: q.link("plan", id),
+		Hidden: []field{{Label: "digest", Value: plan.Digest}}, Groups: perspectiveGroups(plan.Perspectives, q.values), Yes: "Yes, begin", Back: q.link("runs"), No: "Not now",
+		After: "Change the perspectives where they stand: one without a title is left out. With no, the plan stays as it is and waits."}, "plan "+id+" "+plan.Digest, wrong)
 }
 
 // perspectiveGroups are the fields of perspectives, with what was filled in, and of one more.
@@ -571,9 +530,25 @@ func (s *server) askRun(q *workRequest) error {
 		Yes:    "Ask", Back: q.link("report", id), No: "Not now", After: "The passages and your question go to the agents of your own configuration."}, "ask "+id, wrong)
 }
 
+// soonDone is how long a file that was handed over is waited for, so that its own document
+// opens; the list shows what takes longer.
+const soonDone = 15 * time.Second
+
 func (s *server) newAudit(q *workRequest) error {
-	did, wrong := q.once("audit", func() error { return q.site.Background.Audit(q.upload.name, q.upload.data) })
+	var made <-chan string
+	did, wrong := q.once("audit", func() (err error) {
+		made, err = q.site.Background.Audit(q.upload.name, q.upload.data)
+		return err
+	})
 	if did {
+		select {
+		case id := <-made:
+			if id != "" {
+				return q.to(q.link("audit", id))
+			}
+		case <-time.After(soonDone):
+		case <-q.r.Context().Done():
+		}
 		return q.to(q.link("audits"))
 	}
 	return q.show(q.plainPage("Check a report"), workView{Heading: "Check a report that you have", Lead: "Its sources are fetched, and every sentence is held against them. No agent is asked, and nothing is paid.", Action: q.link("newAudit"),

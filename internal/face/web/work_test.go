@@ -136,17 +136,13 @@ func filled(page string) url.Values {
 	return out
 }
 
-// begun asks the question of the demo on the page, and says yes to both plans.
+// begun asks the question of the demo on the page, and waits for its plan.
 func begun(t *testing.T, b *browser) {
 	t.Helper()
-	status, plan, _ := b.fill(t, "/new?question="+url.QueryEscape(demo.Question), nil)
-	if status != http.StatusOK || !strings.Contains(plan, "Yes, plan it") {
-		t.Fatalf("the question is answered with %d: %s", status, words(plan))
+	if status, page, to := b.fill(t, "/new?question="+url.QueryEscape(demo.Question), nil); status != http.StatusSeeOther || to != "/runs/harbour" {
+		t.Fatalf("the question is answered with %d, %s: %s", status, to, words(page))
 	}
-	if status, page, to := b.again(t, "/new", plan, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
-		t.Fatalf("the yes is answered with %d, %s: %s", status, to, words(page))
-	}
-	b.shows(t, "/runs/harbour", "Look at the plan")
+	b.shows(t, "/runs/harbour", "Begin the research?")
 }
 
 // TestARunFromThePage takes a question to its report without scripts: the plan before and
@@ -158,28 +154,15 @@ func TestARunFromThePage(t *testing.T) {
 	s := working(t, folder, recordedAgents, 20)
 	b := visit(t, s, nil)
 	_, list := b.get(t, "/")
-	inOrder(t, list, `action="/new"`, `name="question"`)
-	status, plan, _ := b.fill(t, "/new?question="+url.QueryEscape(demo.Question), nil)
-	if status != http.StatusOK {
-		t.Fatalf("%d: %s", status, words(plan))
-	}
-	inOrder(t, html.UnescapeString(plan), demo.Question, "Agents", "recorded:demo", "Budget", "USD in all", "5", "What it will probably take", "What is sent where", "Nothing is sent to a model", "Yes, plan it", "Edit", "No")
-	if left, _ := s.Background.Left(); left != 20 {
-		t.Errorf("before the yes %v are left", left)
-	}
-	if status, page, to := b.again(t, "/new", plan, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
+	inOrder(t, list, `action="/new"`, `name="question"`, "At most $5.00", "More choices")
+	if status, page, to := b.again(t, "/new", list, url.Values{"question": {demo.Question}}); status != http.StatusSeeOther || to != "/runs/harbour" {
 		t.Fatalf("%d %s: %s", status, to, words(page))
 	}
-	if status, page, _ := b.again(t, "/new", plan, nil); status != http.StatusConflict || !strings.Contains(page, "was sent already") || !strings.Contains(html.UnescapeString(page), demo.Question) {
-		t.Errorf("the second yes is answered with %d: %s", status, words(page))
+	if status, page, _ := b.again(t, "/new", list, url.Values{"question": {demo.Question}}); status != http.StatusConflict || !strings.Contains(page, "was sent already") || !strings.Contains(html.UnescapeString(page), demo.Question) {
+		t.Errorf("the same form again: %d: %s", status, words(page))
 	}
-	waits := b.shows(t, "/runs/harbour", "Look at the plan")
-	inOrder(t, waits, "needs you", `href="/runs/harbour/plan"`)
-	status, plan = b.get(t, "/runs/harbour/plan")
-	if status != http.StatusOK {
-		t.Fatalf("%d: %s", status, words(plan))
-	}
-	inOrder(t, html.UnescapeString(plan), "Begin the research?", "Perspectives, with the most words and sources of each", "economics", "What it costs over fifteen years", "Sections that an output must have", "What is sent where", "Yes, begin", `href="/runs/harbour/plan/edit"`, `href="/runs/harbour">No`)
+	plan := b.shows(t, "/runs/harbour", "Begin the research?") // the run leads to its plan
+	inOrder(t, html.UnescapeString(plan), "It will cost", "stops at $5.00", "economics", "What it costs over fifteen years", "Another perspective", "Yes, begin", `href="/">Not now`, "Agents, limits, and what is sent where", "recorded:demo", "Budget", "USD in all", "What is sent where", "Nothing is sent to a model")
 	if status, page, to := b.again(t, "/runs/harbour/plan", plan, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
 		t.Fatalf("%d %s: %s", status, to, words(page))
 	}
@@ -222,11 +205,7 @@ func TestWhatWentWrongIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := working(t, t.TempDir(), failing, 20)
 	b := visit(t, s, nil)
-	status, plan, _ := b.fill(t, "/new?question=Does+it+rain+more%3F", nil)
-	if status != http.StatusOK {
-		t.Fatalf("%d: %s", status, words(plan))
-	}
-	if status, page, to := b.again(t, "/new", plan, nil); status != http.StatusSeeOther || to != "/runs/does-it-rain-more" {
+	if status, page, to := b.fill(t, "/new?question=Does+it+rain+more%3F", nil); status != http.StatusSeeOther || to != "/runs/does-it-rain-more" {
 		t.Fatalf("%d %s: %s", status, to, words(page))
 	}
 	const here = "/runs/does-it-rain-more"
@@ -257,7 +236,7 @@ func TestNoWorkWithoutLeave(t *testing.T) {
 	t.Parallel()
 	s, _, _ := newRun(t)
 	b := visit(t, deciding(s), nil)
-	for _, path := range []string{"/new", "/new/audit", "/runs/rain/plan", "/runs/rain/plan/edit", "/runs/rain/continue", "/runs/rain/retry/perspectives", "/runs/rain/ask"} {
+	for _, path := range []string{"/new", "/new/audit", "/runs/rain/plan", "/runs/rain/continue", "/runs/rain/retry/perspectives", "/runs/rain/ask"} {
 		if status, _ := b.get(t, path); status != http.StatusNotFound {
 			t.Errorf("%s is answered with %d", path, status)
 		}
@@ -284,17 +263,14 @@ func TestWorkStaysWithinItsMoney(t *testing.T) {
 	b := visit(t, s, nil)
 	var plans []string
 	for range 6 {
-		status, plan, _ := b.fill(t, "/new?question=Does+it+rain+more%3F", url.Values{"most_usd": {"2"}})
-		if status != http.StatusOK {
-			t.Fatalf("%d: %s", status, words(plan))
-		}
-		plans = append(plans, plan)
+		_, form := b.get(t, "/new?question=Does+it+rain+more%3F")
+		plans = append(plans, form)
 	}
 	var begun, refused atomic.Int32
 	var all sync.WaitGroup
 	for _, plan := range plans {
 		all.Go(func() {
-			switch status, page, _ := b.again(t, "/new", plan, nil); {
+			switch status, page, _ := b.again(t, "/new", plan, url.Values{"most_usd": {"2"}}); {
 			case status == http.StatusSeeOther:
 				begun.Add(1)
 			case status == http.StatusConflict && strings.Contains(html.UnescapeString(page), "1.00 USD are left of the 5.00 that `serve --allow-work` allows"):
@@ -340,8 +316,7 @@ func TestALimitIsRaisedWithinTheMoney(t *testing.T) {
 	s := deciding(working(t, t.TempDir(), waiting, 5))
 	s.Users = user.List{Home: s.Project, Now: s.Desk.Now}
 	b := visit(t, s, nil)
-	_, plan, _ := b.fill(t, "/new?question=Does+it+rain+more%3F", url.Values{"most_usd": {"2"}})
-	if status, page, _ := b.again(t, "/new", plan, nil); status != http.StatusSeeOther {
+	if status, page, _ := b.fill(t, "/new?question=Does+it+rain+more%3F", url.Values{"most_usd": {"2"}}); status != http.StatusSeeOther {
 		t.Fatalf("%d: %s", status, words(page))
 	}
 	given := must.Get(s.Users.Add(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), "dora", user.Decide, 0))(t)
@@ -381,27 +356,20 @@ func TestAPlanIsEditedAndARunContinued(t *testing.T) {
 	s = restarted(t, s, recordedAgents, 20)
 	b = visit(t, s, nil)
 	_, shown := b.get(t, "/runs/harbour/plan")
-	if status, page, _ := b.fill(t, "/runs/harbour/plan/edit", url.Values{"words0": {"many"}, "title1": {"Air & <i>carbon</i>"}}); status != http.StatusBadRequest ||
+	if status, page, _ := b.fill(t, "/runs/harbour/plan", url.Values{"words0": {"many"}, "title1": {"Air & <i>carbon</i>"}}); status != http.StatusBadRequest ||
 		!strings.Contains(html.UnescapeString(page), `must be a whole number, got "many"`) || !strings.Contains(page, "Air &amp; &lt;i&gt;carbon&lt;/i&gt;") {
 		t.Errorf("words that are no number: %d: %s", status, words(page))
 	}
-	if status, page, _ := b.fill(t, "/runs/harbour/plan/edit", url.Values{"sections0": {""}}); status != http.StatusBadRequest || !strings.Contains(page, "role=\"alert\"") {
+	if status, page, _ := b.fill(t, "/runs/harbour/plan", url.Values{"sections0": {""}}); status != http.StatusBadRequest || !strings.Contains(page, "role=\"alert\"") {
 		t.Errorf("no sections: %d: %s", status, words(page))
 	}
-	status, page, to := b.fill(t, "/runs/harbour/plan/edit", url.Values{"title0": {""}, "title1": {"What changes in the air"}, "title6": {"Who trains the crews"}})
-	if status != http.StatusSeeOther || to != "/runs/harbour/plan" {
-		t.Fatalf("%d %s: %s", status, to, words(page))
-	}
-	_, page = b.get(t, "/runs/harbour/plan")
-	if text := html.UnescapeString(page); strings.Contains(text, "What it costs over fifteen years") || !strings.Contains(text, "What changes in the air") || !strings.Contains(text, "Who trains the crews") {
-		t.Errorf("the plan is %s", words(page))
-	}
-	if status, page, _ := b.again(t, "/runs/harbour/plan", shown, nil); status != http.StatusConflict || !strings.Contains(page, "have changed since they were shown") {
-		t.Errorf("a yes to a plan that is another: %d: %s", status, words(page))
-	}
 	_, other := b.get(t, "/runs/harbour/plan")
-	if status, page, _ := b.again(t, "/runs/harbour/plan", page, nil); status != http.StatusSeeOther {
+	if status, page, _ := b.again(t, "/runs/harbour/plan", shown, url.Values{"title0": {""}, "title1": {"What changes in the air"}, "title6": {"Who trains the crews"}}); status != http.StatusSeeOther {
 		t.Fatalf("%d: %s", status, words(page))
+	}
+	planned := string(must.Get(os.ReadFile(filepath.Join(s.Home, "harbour", "perspectives.json")))(t))
+	if strings.Contains(planned, "What it costs over fifteen years") || !strings.Contains(planned, "What changes in the air") || !strings.Contains(planned, "Who trains the crews") {
+		t.Errorf("the plan is %s", planned)
 	}
 	if status, page, _ := b.again(t, "/runs/harbour/plan", other, nil); status != http.StatusConflict || !strings.Contains(page, "it was decided already") {
 		t.Errorf("the yes of the other tab: %d: %s", status, words(page))
@@ -439,8 +407,11 @@ func TestOnlyThePersonsOwnAgents(t *testing.T) {
 	s := working(t, folder, "[agents]\nconfine = false\n[agents.default]\ndriver = \"exec:false\"\nprice = { input = 1, output = 1 }\n", 20)
 	b := visit(t, s, nil)
 	status, page, _ := b.fill(t, "/new?question=Does+it+rain%3F", url.Values{"agent": {"exec:touch /tmp/x"}, "unconfined": {"true"}})
-	if text := html.UnescapeString(page); status != http.StatusOK || !strings.Contains(text, "exec:false") || strings.Contains(text, "touch") || strings.Contains(text, "claude") || !strings.Contains(text, "confined to cells") {
-		t.Errorf("%d: %s", status, words(page))
+	if status != http.StatusSeeOther {
+		t.Fatalf("%d: %s", status, words(page))
+	}
+	if text := html.UnescapeString(b.shows(t, "/runs/does-it-rain/made", "confined to cells")); strings.Contains(text, "touch") || strings.Contains(text, "claude") {
+		t.Errorf("other agents than the person's own: %s", words(text))
 	}
 	for name, value := range map[string]string{"template": "/etc/passwd", "perspectives": "/etc/passwd", "sensitivity": "all", "length": "../x", "most_usd": "-1", "language": "xx-<b>", "question": "  "} {
 		status, page, _ := b.fill(t, "/new?question=Does+it+rain%3F", url.Values{name: {value}})
@@ -459,9 +430,22 @@ func TestOnlyThePersonsOwnAgents(t *testing.T) {
 	if status := program(typed)(t.Context(), []string{"research", demo.Question, "--agent", "recorded:demo", "--plan-only", "--yes"}); status != 0 {
 		t.Fatalf("the run cannot be planned: %d", status)
 	}
-	if status, page := visit(t, working(t, typed, recordedAgents, 20), nil).get(t, "/runs/harbour/plan"); status != http.StatusConflict || !strings.Contains(page, "no page began this run") {
+	// The plan of a terminal is agreed to here, with the agents that are here and their price.
+	s = working(t, typed, recordedAgents, 20)
+	b = visit(t, s, nil)
+	if status, page := b.get(t, "/runs/harbour/plan"); status != http.StatusOK || strings.Contains(page, "instead of") {
 		t.Errorf("the plan of a terminal: %d: %s", status, words(page))
 	}
+	s = restarted(t, s, restartedFile, 20)
+	b = visit(t, s, nil)
+	if _, page := b.get(t, "/runs/harbour/plan"); !strings.Contains(html.UnescapeString(page), "writer: exec instead of recorded") {
+		t.Errorf("with other agents: %s", words(page))
+	}
+	s = restarted(t, s, recordedAgents, 20)
+	if status, page, to := visit(t, s, nil).fill(t, "/runs/harbour/plan", nil); status != http.StatusSeeOther || to != "/runs/harbour" {
+		t.Errorf("the yes is answered with %d, %s: %s", status, to, words(page))
+	}
+	becomes(t, s, run.Completed)
 	unpriced := working(t, t.TempDir(), "[agents.default]\ndriver = \"codex\"\n", 20)
 	if status, page, _ := visit(t, unpriced, nil).fill(t, "/new?question=Does+it+rain%3F", nil); status != http.StatusConflict || !strings.Contains(page, "whose cost is known") {
 		t.Errorf("an agent that does not say what it costs: %d: %s", status, words(page))
@@ -520,7 +504,7 @@ func TestAFileIsAuditedFromThePage(t *testing.T) {
 		}
 		return filled(page).Get("form_token")
 	}
-	if status, page, to := b.handIn(t, form(), `..\..\etc/<b onload=x>tugs.md`, []byte(demo.ForeignReport+"\n## Tugs "+bidi+"\n")); status != http.StatusSeeOther || to != "/audits" {
+	if status, page, to := b.handIn(t, form(), `..\..\etc/<b onload=x>tugs.md`, []byte(demo.ForeignReport+"\n## Tugs "+bidi+"\n")); status != http.StatusSeeOther || !strings.HasPrefix(to, "/audits/") {
 		t.Fatalf("%d %s: %s", status, to, words(page))
 	}
 	page := b.shows(t, "/audits", "fails")

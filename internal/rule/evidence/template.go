@@ -125,8 +125,9 @@ const (
 
 // ReadOutline reads a person's outline as a template: its headings of the second level
 // are the sections, or those of the first where it has no other. A heading may end in
-// (findings), (judgement) or (caveats), which is taken off; without (findings) the second
-// section is that. Language is that of the report, by which its summary is known.
+// (findings), (answer), (judgement) or (caveats), or several of them, which are taken off;
+// without (findings) the second section is that, and without (answer) the first answers.
+// Language is that of the report, by which its summary is known.
 //
 // It returns INVALID_ARGS for an outline without headings, with headings of another
 // level, twice the same, an empty or a long one, and for one that is too long as a whole
@@ -168,7 +169,7 @@ func ReadOutline(outline, language string) (Template, error) {
 		return wrong("has %d sections; at most %d are allowed", len(titles), maxSections)
 	}
 	t := Template{Name: OwnTemplate}
-	findings := -1
+	findings, answer := -1, -1
 	for i, title := range titles {
 		s := markedSection(title)
 		switch {
@@ -182,10 +183,15 @@ func ReadOutline(outline, language string) (Template, error) {
 			return wrong("has the heading %q twice", s.Title)
 		case s.Findings && findings >= 0:
 			return wrong("marks two sections as (findings): %q and %q", t.Sections[findings].Title, s.Title)
+		case s.Answer && answer >= 0:
+			return wrong("marks two sections as (answer): %q and %q", t.Sections[answer].Title, s.Title)
 		}
 		s.Summary = s.Title == Say(language, "Summary") || s.Title == "Summary"
 		if s.Findings {
 			findings = i
+		}
+		if s.Answer {
+			answer = i
 		}
 		t.Sections = append(t.Sections, s)
 	}
@@ -195,19 +201,18 @@ func ReadOutline(outline, language string) (Template, error) {
 	return t, nil
 }
 
-// markedSection is the section of a heading, without the mark at its end.
-func markedSection(heading string) Section {
-	for _, mark := range []struct {
-		text string
-		Section
-	}{
-		{"(findings)", Section{Findings: true}},
-		{"(judgement)", Section{Judgement: true}},
-		{"(caveats)", Section{Judgement: true, Caveats: true}},
+// markedSection is the section of a heading, without the marks at its end.
+func markedSection(heading string) (s Section) {
+	for text, is := range map[string]func(*Section){
+		"(findings)":  func(s *Section) { s.Findings = true },
+		"(answer)":    func(s *Section) { s.Answer = true },
+		"(judgement)": func(s *Section) { s.Judgement = true },
+		"(caveats)":   func(s *Section) { s.Judgement, s.Caveats = true, true },
 	} {
-		if rest := len(heading) - len(mark.text); rest >= 0 && strings.EqualFold(heading[rest:], mark.text) {
-			mark.Title = strings.TrimSpace(heading[:rest])
-			return mark.Section
+		if rest := len(heading) - len(text); rest >= 0 && strings.EqualFold(heading[rest:], text) {
+			s = markedSection(strings.TrimSpace(heading[:rest]))
+			is(&s)
+			return s
 		}
 	}
 	return Section{Title: heading}

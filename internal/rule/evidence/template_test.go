@@ -62,6 +62,8 @@ func TestReadOutline(t *testing.T) {
 		"deeper":        {"## One\n### Two\n", nil, "third level"},
 		"mixed":         {"# One\n# Two\n## Three\n", nil, "its sections are all"},
 		"twice":         {"## One\n## One\n", nil, "twice"},
+		"two answers":   {"## One (answer)\n## Two (answer)\n", nil, "two sections as (answer)"},
+		"answers last":  {"## One\n## Two (findings)\n## Three (judgement) (answer)\n", []evidence.Section{{Title: "One"}, {Title: "Two", Findings: true}, {Title: "Three", Judgement: true, Answer: true}}, ""},
 		"two findings":  {"## One (findings)\n## Two (findings)\n", nil, "two sections as (findings)"},
 		"only a mark":   {"## (findings)\n", nil, "without a title"},
 		"a link":        {"## [One](https://example.org)\n", nil, "plain text"},

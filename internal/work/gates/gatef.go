@@ -65,7 +65,7 @@ func judgeF(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	if facts.Unsigned, err = r.UnsignedDecisions(); err != nil {
 		return run.Judgement{}, err
 	}
-	if facts.Budget, err = spentOf(r); err != nil {
+	if facts.Budget, err = SpentOf(r); err != nil {
 		return run.Judgement{}, err
 	}
 	found := judgementOf(synthesis.GateF(facts), bound)

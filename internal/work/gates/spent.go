@@ -8,11 +8,11 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// spentOf is what the attempts that have ended took of the run's budget, by the log
+// SpentOf is what the attempts that have ended took of the run's budget, by the log
 // and what they keep. The size of the folder is left to whoever gives out jobs: it says
 // nothing about what was bought. Minutes are those in which a lease was alive or a rule
 // at work, counted once however many were. It returns READ_FAILED and INVALID_JSON.
-func spentOf(r *run.Run) ([]synthesis.Spent, error) {
+func SpentOf(r *run.Run) ([]synthesis.Spent, error) {
 	policy, err := r.Policy()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package reporting
 import (
 	"cmp"
 	"context"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
@@ -109,7 +111,7 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 		return Reported{}, err
 	}
 	out.Report.Trust, w.trust = trust.In(shape.Language), trust
-	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.decisions, w.leftOut, w.since} {
+	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.spent, w.decisions, w.leftOut, w.since} {
 		if err := read(); err != nil {
 			return Reported{}, err
 		}
@@ -367,6 +369,20 @@ func (w *reportReader) decisions() error {
 	}
 	policy, err := w.run.Policy()
 	w.out.Report.Allowed = append(policy.Frozen.Lines(w.out.Report.Language), policy.Sources.Lines(w.out.Report.Language)...)
+	return err
+}
+
+// spent is what the whole run took, as a terminal says it when the run ends.
+func (w *reportReader) spent() error {
+	spent, err := gates.SpentOf(w.run)
+	for _, s := range spent {
+		switch s.Name {
+		case "max_cost_usd":
+			w.out.Report.Cost.All = s.Used
+		case "max_minutes":
+			w.out.Report.Minutes = int(math.Round(s.Used))
+		}
+	}
 	return err
 }
 
