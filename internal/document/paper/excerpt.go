@@ -1,8 +1,10 @@
 package paper
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -82,15 +84,15 @@ func cut(page string, window span, places []span) excerpt {
 	for _, p := range places {
 		if p.from < at { // it overlaps with the one before
 			if last := len(e.pieces) - 1; last > 0 && p.to > at {
-				e.pieces[last] += singleBlanks(page[at:p.to])
+				e.pieces[last] += unmarked(page[at:p.to])
 				at = p.to
 			}
 			continue
 		}
-		e.pieces = append(e.pieces, singleBlanks(page[at:p.from]), singleBlanks(page[p.from:p.to]))
+		e.pieces = append(e.pieces, unmarked(page[at:p.from]), unmarked(page[p.from:p.to]))
 		at = p.to
 	}
-	e.pieces = append(e.pieces, singleBlanks(page[at:window.to]))
+	e.pieces = append(e.pieces, unmarked(page[at:window.to]))
 	e.pieces[0] = strings.TrimLeft(e.pieces[0], " ")
 	e.pieces[len(e.pieces)-1] = strings.TrimRight(e.pieces[len(e.pieces)-1], " ")
 	return e
@@ -115,4 +117,36 @@ func singleBlanks(text string) string {
 		b.WriteByte(' ')
 	}
 	return b.String()
+}
+
+// sourceMarks are the marks of texts that are written as Markdown or reStructuredText, and what
+// a reader sees in their place. Each is looked for by itself, since none of them is sure.
+var sourceMarks = sync.OnceValue(func() (all []sourceMark) {
+	for _, m := range [][2]string{
+		{"(?m)^[ \t]*(?:[-=~^*_#+]{3,}|`{3,}\\w*|[|: -]*-{3,}[|: -]*)[ \t]*$", ""}, // lines, fences, the rule of a table
+		{`(?m)^[ \t]*\.\. (?:[a-z]+-[a-z]+::|_[^:\n]*:).*$`, ""},                   // a directive, the target of a link
+		{`(?m)^[ \t]*(?:\.\. [a-z]+:: ?|#{1,6} )`, ""},
+		{`(?m)^[ \t]*\|(.*)\|[ \t]*$`, "$1"}, // a row of a table
+		{` \| `, " · "},
+		{"\\*\\*|`{2,}", ""},
+		{"`([^`<\n]+?)(?: <[^>\n]*>)?`_{0,2}", "$1"},
+		{`!?\[([^\]\n]*)\]\([^()\s]+\)`, "$1"},
+		{`(?m)::[ \t]*$`, ":"},
+	} {
+		all = append(all, sourceMark{regexp.MustCompile(m[0]), m[1]})
+	}
+	return all
+})
+
+type sourceMark struct {
+	*regexp.Regexp
+	shown string
+}
+
+// unmarked is a piece of a page on one line, without the marks that it is written with.
+func unmarked(piece string) string {
+	for _, m := range sourceMarks() {
+		piece = m.ReplaceAllString(piece, m.shown)
+	}
+	return singleBlanks(piece)
 }

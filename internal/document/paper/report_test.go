@@ -72,6 +72,7 @@ func TestExcerpt(t *testing.T) {
 	word := strings.Repeat("é", 9) + " "
 	long := strings.Repeat(word, 50) + "20" + strings.Repeat(" "+strings.TrimSpace(word), 50)
 	at := strings.Index(long, "20")
+	const marks = "Sizes\n=====\n\n.. note:: See `the guide <https://g.example>`__, **bold**, ``20`` [tugs](https://t.example)::\n\n| a | b |\n| --- | --- |\n"
 	for name, test := range map[string]struct {
 		text       string
 		start, end int
@@ -86,6 +87,7 @@ func TestExcerpt(t *testing.T) {
 		"one word":              {strings.Repeat("x", 300) + "20" + strings.Repeat("y", 300), 300, 302, "… " + strings.Repeat("x", 200) + "<mark>20</mark>" + strings.Repeat("y", 200) + " …"},
 		"outside the page":      {"It has 20 tugs.", 7, 99, ""},
 		"nothing":               {"It has 20 tugs.", 7, 7, ""},
+		"marks of a text":       {marks, strings.Index(marks, "20"), strings.Index(marks, "20") + 2, "Sizes See the guide, bold, <mark>20</mark> tugs: a · b"},
 		"tags on the page":      {"<b>20</b>", 3, 5, "&lt;b&gt;<mark>20</mark>&lt;/b&gt;"},
 		"a character is parted": {"é20", 1, 4, "\ufffd<mark>\ufffd20</mark>"},
 	} {

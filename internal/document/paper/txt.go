@@ -139,7 +139,11 @@ func (l *txtLeaf) cite(place citationPlace, s *ShownSentence, _ bool) {
 		l.out.WriteString(place.absence(s))
 		return
 	}
-	l.out.WriteString(keptBlank + "[" + place.words(l.Report) + "]")
+	blank := keptBlank
+	if place.Calculated != "" || place.Inferred != nil {
+		blank = " " // a formula is long
+	}
+	l.out.WriteString(blank + "[" + place.words(l.Report) + "]")
 }
 
 func (l *txtLeaf) mark(m draft.Mark) {

@@ -3,6 +3,7 @@ package paper
 import (
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -145,8 +146,13 @@ func (l *layout) numbered(sentences []*ShownSentence) string {
 			}
 		}
 		text := shownText(s.Text)
-		for _, ref := range place.refs {
-			text += keptBlank + "[" + ref.mark() + "]"
+		if s.Form == evidence.Inferred {
+			place.Inferred = s.CIDs
+			text += " [" + place.words(l.Report) + "]"
+		} else {
+			for _, ref := range place.refs {
+				text += keptBlank + "[" + ref.mark() + "]"
+			}
 		}
 		if label := l.label(s); label != "" {
 			text += " (" + label + ")"
