@@ -26,6 +26,7 @@ type htmlWriter struct {
 	answered int                     // how many blocks of the document do
 	room     int                     // bytes that may still be written beside the text
 	inHeader bool                    // of a table
+	title    string                  // of the last heading
 	linked   map[*reference]bool     // the sources whose first citation has an id
 	quoting  bool                    // quotation marks around a sentence are open
 	print    bool                    // on paper nothing opens: numbers lead to their sources
@@ -86,6 +87,7 @@ func (w *htmlWriter) quotedAnswer() string {
 }
 
 func (w *htmlWriter) heading(level int, title string, inside func()) {
+	w.title = title
 	tag := "h" + strconv.Itoa(level)
 	w.write("<", tag)
 	if !w.part.own {
@@ -121,7 +123,11 @@ func (w *htmlWriter) tags(b *draft.Block) (open, close string) {
 	case b.Kind == markdown.ListBlock:
 		return `<ol start="` + strconv.Itoa(b.Start) + "\">\n", "</ol>\n"
 	case b.Kind == markdown.TableBlock:
-		return `<div class="scroll" role="region" aria-label="` + w.say("Table") + `" tabindex="0"><table>` + "\n", "</tbody></table></div>\n"
+		label := w.say("Table")
+		if w.part.own {
+			label = template.HTMLEscapeString(w.title) // there are several
+		}
+		return `<div class="scroll" role="region" aria-label="` + label + `" tabindex="0"><table>` + "\n", "</tbody></table></div>\n"
 	case b.Kind == markdown.RowBlock && w.inHeader:
 		return "<thead><tr>", "</tr></thead>\n<tbody>\n"
 	case b.Kind == markdown.CellBlock:

@@ -117,6 +117,7 @@ var functions = template.FuncMap{
 	"person": person,
 	"icon":   icon,
 	"tests":  testsState,
+	"fields": fieldsOf,
 	// The files that a report can be had as.
 	"downloads": downloads,
 	// Every second part of a split text was in backticks.

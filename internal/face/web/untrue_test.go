@@ -107,3 +107,53 @@ func TestACompletedReportThatChangedIsNotGreen(t *testing.T) {
 		t.Error("a list is green")
 	}
 }
+
+var (
+	addressed = regexp.MustCompile(`<a [^>]*href="([^"]*)"`)
+	named     = regexp.MustCompile(` id="([^"]*)"`)
+	machinery = regexp.MustCompile(`\[@[^\]]*\]|U\+0009|\bmax_[a-z_]+\b|\b[A-Z]+(_[A-Z]+)+\b`)
+)
+
+// TestEveryLinkLeadsSomewhere: on the pages that people read no address is empty, no place of
+// the page is missing, and no mark, code or name of the engine stands in the text.
+func TestEveryLinkLeadsSomewhere(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	links := 0
+	for _, path := range []string{"/", "/?q=reefer", "/?q=battery", "/?state=completed", "/audits", "/changes", "/reviews", "/runs/harbour/report", "/runs/harbour/made", "/runs/harbour/sources", "/runs/harbour/outputs"} {
+		_, page := b.get(t, path)
+		ids := map[string]bool{"-": true} // what closes a sheet
+		for _, m := range named.FindAllStringSubmatch(page, -1) {
+			ids[html.UnescapeString(m[1])] = true
+		}
+		for _, m := range addressed.FindAllStringSubmatch(page, -1) {
+			links++
+			place, inside := strings.CutPrefix(html.UnescapeString(m[1]), "#")
+			if m[1] == "" || inside && !ids[place] {
+				t.Errorf("%s: a link leads to %q", path, m[1])
+			}
+		}
+		if found := machinery.FindString(tags.ReplaceAllString(page, " ")); found != "" && !strings.HasSuffix(path, "/made") {
+			t.Errorf("%s says %s", path, found)
+		}
+	}
+	if links < 200 {
+		t.Errorf("%d links were looked at", links)
+	}
+	for _, path := range []string{"/?q=reefer", "/?q=battery"} {
+		if _, page := b.get(t, path); !strings.Contains(page, `id="found"`) && !strings.Contains(page, "hits") && !strings.Contains(page, "/runs/harbour") {
+			t.Errorf("%s finds nothing", path)
+		}
+	}
+}
+
+// TestASentenceFromTheRunIsNoDeadLink: one that is inferred from the run itself leads to how it stands.
+func TestASentenceFromTheRunIsNoDeadLink(t *testing.T) {
+	t.Parallel()
+	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report")
+	_, from, found := strings.Cut(page, "Of the sources 17 are valid")
+	mark := regexp.MustCompile(`href="#([a-z0-9]+)"[^>]*>°<`).FindStringSubmatch(from)
+	if !found || mark == nil || !strings.Contains(page, `id="e-`+mark[1]+`"`) {
+		t.Errorf("the sentence leads to %q", mark)
+	}
+}

@@ -41,7 +41,7 @@ func TestUsersDoWhatTheirRolesAllow(t *testing.T) {
 	enter := func(name string) *browser {
 		jar := must.Get(cookiejar.New(nil))(t)
 		b := &browser{&http.Client{Jar: jar}, server.URL, nil}
-		if status, page := b.get(t, "/?token="+tokens[name]); status != http.StatusOK || !strings.Contains(page, "rain") {
+		if status, page := b.get(t, "/?token="+tokens[name]); status != http.StatusOK || !strings.Contains(page, "rain") || !strings.Contains(page, "<bdi>"+name+"</bdi>") {
 			t.Fatalf("%s is answered with %d:\n%s", name, status, page)
 		}
 		return b

@@ -182,6 +182,24 @@ type workField struct {
 	Number, Required, More    bool           // More: it is folded away
 }
 
+// askedFields are the questions of a form, and those that are folded away under some words.
+type askedFields struct {
+	Asked, Folded []workField
+	Words         string
+}
+
+func fieldsOf(fields []workField, words string) (out askedFields) {
+	out.Words = words
+	for _, f := range fields {
+		if f.More {
+			out.Folded = append(out.Folded, f)
+		} else {
+			out.Asked = append(out.Asked, f)
+		}
+	}
+	return out
+}
+
 // workGroup is questions that belong together.
 type workGroup struct {
 	Legend string
@@ -395,7 +413,11 @@ func (s *server) confirmPlan(q *workRequest) error {
 	if did {
 		return q.to(q.link("run", id))
 	}
-	lead := "It will cost " + plan.Price + ", and stops at " + inDollars(board.Policy().Budget.MaxCostUSD) + "."
+	bounds, err := q.site.Background.Bounds(q.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	lead := "Expected cost: " + plan.Price + ". It stops at " + inDollars(bounds.Most) + "."
 	if plan.Instead != "" {
 		lead += " " + plan.Instead
 	}
@@ -427,9 +449,9 @@ func perspectiveGroups(doc *codec.Value, v url.Values) []workGroup {
 			group.Fields = append(group.Fields, f)
 		}
 		add("title", "What it looks at", title, workField{})
-		add("words", "Most words", most("max_words"), workField{Number: true})
-		add("sources", "Most sources", most("max_sources"), workField{Number: true})
-		add("sections", "Sections, one a line", strings.Join(contract.Get("must_include_sections").Strs(), "\n"), workField{Rows: 3})
+		add("words", "Most words", most("max_words"), workField{Number: true, More: true})
+		add("sources", "Most sources", most("max_sources"), workField{Number: true, More: true})
+		add("sections", "Sections, one a line", strings.Join(contract.Get("must_include_sections").Strs(), "\n"), workField{Rows: 3, More: true})
 		out = append(out, group)
 	}
 	return out

@@ -162,7 +162,7 @@ func TestARunFromThePage(t *testing.T) {
 		t.Errorf("the same form again: %d: %s", status, words(page))
 	}
 	plan := b.shows(t, "/runs/harbour", "Begin the research?") // the run leads to its plan
-	inOrder(t, html.UnescapeString(plan), "It will cost", "stops at $5.00", "economics", "What it costs over fifteen years", "Another perspective", "Yes, begin", `href="/">Not now`, "Agents, limits, and what is sent where", "recorded:demo", "Budget", "USD in all", "What is sent where", "Nothing is sent to a model")
+	inOrder(t, html.UnescapeString(plan), "Expected cost: none", "It stops at $5.00", "economics", "What it costs over fifteen years", "Another perspective", "Yes, begin", `href="/">Not now`, "Agents, limits, and what is sent where", "recorded:demo", "Budget", "USD in all", "What is sent where", "Nothing is sent to a model")
 	if status, page, to := b.again(t, "/runs/harbour/plan", plan, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
 		t.Fatalf("%d %s: %s", status, to, words(page))
 	}
@@ -433,7 +433,7 @@ func TestOnlyThePersonsOwnAgents(t *testing.T) {
 	// The plan of a terminal is agreed to here, with the agents that are here and their price.
 	s = working(t, typed, recordedAgents, 20)
 	b = visit(t, s, nil)
-	if status, page := b.get(t, "/runs/harbour/plan"); status != http.StatusOK || strings.Contains(page, "instead of") {
+	if status, page := b.get(t, "/runs/harbour/plan"); status != http.StatusOK || strings.Contains(page, "instead of") || !strings.Contains(page, "It stops at $5.00") { // it has no limit of its own
 		t.Errorf("the plan of a terminal: %d: %s", status, words(page))
 	}
 	s = restarted(t, s, restartedFile, 20)
