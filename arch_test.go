@@ -60,7 +60,7 @@ var outside = map[string]string{
 	"github.com/go-json-experiment/json":     "internal/base/codec",
 	"go.yaml.in/yaml":                        "internal/work/change",
 	"code.dny.dev/ssrf":                      "internal/base/fetch",
-	"github.com/pelletier/go-toml":           "internal/base/config",
+	"github.com/pelletier/go-toml":           "internal/base/config internal/face/mcp",
 	"golang.org/x/sys":                       "internal/base/artifact internal/agent/cell internal/agent/sandbox",
 	"golang.org/x/crypto":                    "internal/base/seal",
 	"golang.org/x/net":                       "internal/text/page internal/base/fetch",
