@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
@@ -273,17 +274,29 @@ func TestABudgetThatIsUsedUpIsSaid(t *testing.T) {
 }
 
 // TestProgramsCostNothing: what the plan says of programs without a price, the report says,
-// too. Of a client that does not say what it costs, nobody knows.
+// too. Of a client that does not say what it costs, nobody knows, unless a person gave its
+// tokens a price.
 func TestProgramsCostNothing(t *testing.T) {
 	t.Parallel()
-	for name, known := range map[string]bool{"exec:agent": true, "acp:agent --stdio": true, "codex": false} {
+	for name, known := range map[string]bool{"exec:agent": true, "acp:agent --stdio": true, "codex": false, "opencode": true} {
+		var price *config.Price
+		if name == "opencode" {
+			price = &config.Price{Input: 3, Output: 15}
+		}
 		manifest, desk := newSmallRun(t, nil)
-		out := driveWith(t, manifest, desk, &crew{agent: obedient}, map[string]engine.Agent{"": {Driver: name}, "reviewer": {Driver: name, Model: "another"}})
+		told := func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+			answer, err := obedient(ctx, task)
+			if price != nil {
+				answer.Usage = &driver.Usage{Input: 1000, Output: 100}
+			}
+			return answer, err
+		}
+		out := driveWith(t, manifest, desk, &crew{agent: told}, map[string]engine.Agent{"": {Driver: name, Price: price}, "reviewer": {Driver: name, Model: "another", Price: price}})
 		if out.Status != run.Completed {
 			t.Fatalf("%s: %s", name, shown(out))
 		}
 		reported := must.Get(reporting.ReadReport(t.Context(), runs.OpenAt(t, desk, manifest), false, "test"))(t)
-		if cost := reported.Report.Cost; cost.Priced != known || cost.USD != 0 {
+		if cost := reported.Report.Cost; cost.Priced != known || (cost.USD > 0) != (price != nil) {
 			t.Errorf("%s: %+v", name, cost)
 		}
 	}

@@ -81,15 +81,19 @@ func (w *reportReader) acceptedIn(dir string) (*codec.Value, error) {
 			return nil, err
 		}
 		if answers := attempt.Get("submissions").Elems(); attempt.Get("outcome").Str() == "accepted" && len(answers) > 0 {
-			return attempt, w.charge(dir+"/"+e.Name(), attempt.Get("driver").Str(), answers[len(answers)-1])
+			return attempt, w.charge(dir+"/"+e.Name(), attempt, answers[len(answers)-1])
 		}
 	}
 	return nil, nil
 }
 
-func (w *reportReader) charge(dir, driver string, answer *codec.Value) error {
+func (w *reportReader) charge(dir string, attempt, answer *codec.Value) error {
 	cost := &w.out.Report.Cost
-	if usage := answer.Get("usage"); usage.Kind() == codec.Object {
+	usage := attempt.Get("usage") // of all its answers, by the price that a person gave
+	if _, priced := usage.Get("cost_usd").Float(); !priced {
+		usage = answer.Get("usage")
+	}
+	if usage.Kind() == codec.Object {
 		in, _ := usage.Get("input_tokens").Int()
 		out, _ := usage.Get("output_tokens").Int()
 		cost.InputTokens, cost.OutputTokens = cost.InputTokens+in, cost.OutputTokens+out
@@ -99,7 +103,7 @@ func (w *reportReader) charge(dir, driver string, answer *codec.Value) error {
 		return nil
 	}
 	// Programs cost nothing that tidegate knows of, as the plan says.
-	if kind, _, named := strings.Cut(driver, ":"); named && (kind == "exec" || kind == "acp") {
+	if kind, _, named := strings.Cut(attempt.Get("driver").Str(), ":"); named && (kind == "exec" || kind == "acp") {
 		cost.Priced = true
 	}
 	prompt, err := w.read(dir + "/prompt.md")
