@@ -29,7 +29,7 @@ type Input struct {
 	Report     string `json:"report,omitzero" jsonschema:"the report itself, in Markdown or HTML; either this or report_path"`
 	NoFetch    bool   `json:"no_fetch,omitzero" jsonschema:"fetch nothing, and judge only how the report cites"`
 	FailOn     string `json:"fail_on,omitzero" jsonschema:"what makes the report fail, with commas between: missing, weak, dead, uncited, unchecked, unread (default missing,dead; with no_fetch uncited)"`
-	Pages      string `json:"pages,omitzero" path:"absolute" jsonschema:"a folder of saved pages to use instead of the web; its index.json maps each URL to a file"`
+	Pages      string `json:"pages,omitzero" path:"absolute" jsonschema:"a folder of saved pages to use instead of the web; its index.json maps each URL to a file, else the pages say their addresses"`
 	Offline    string `json:"offline,omitzero" jsonschema:"an earlier audit whose archive is used instead of the web, by its id or folder"`
 	URL        string `json:"url,omitzero" jsonschema:"the address of the report, in the place of a file"`
 	Compare    string `json:"compare,omitzero" jsonschema:"an earlier audit, by its id or folder: what changed since, in the report and in its sources"`

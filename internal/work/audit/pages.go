@@ -3,9 +3,14 @@ package audit
 import (
 	"cmp"
 	"context"
+	"html"
+	"io/fs"
 	"mime"
+	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -110,7 +115,10 @@ func savedPages(desk run.Desk, dir string) (fetch sourcing.Fetch, from string, d
 	done = func() { folder.Close() }
 	data, err := folder.ReadDocument(indexFile)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		err = badIndex(dir, "there is none in "+dir+"; it must map each URL to its file there, as in {\"https://example.org/a\": \"a.html\"}")
+		data, err = indexOf(folder)
+		if err == nil && data == nil {
+			err = badIndex(dir, "there is none in "+dir+", and no page there says its address; it must map each URL to its file there, as in {\"https://example.org/a\": \"a.html\"}")
+		}
 	}
 	if err != nil {
 		done()
@@ -144,6 +152,48 @@ func savedPages(desk run.Desk, dir string) (fetch sourcing.Fetch, from string, d
 			return c, true, err
 		})
 	}, "pages " + codec.DigestBytes([]byte(strings.Join(digests, "\n"))), done, nil
+}
+
+// address is how a saved page says where it comes from: by what browsers write into it, by
+// <base>, or by the link that it has to itself.
+var address = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<!-- saved from url=\(\d+\)(https?://[^\s>]+)|<base\s[^>]*href=["']?(https?://[^"'\s>]+)|<link\s[^>]*rel=["']?canonical["']?[^>]*href=["']?(https?://[^"'\s>]+)`)
+})
+
+// addressBytes is how much of a page is looked at for its address.
+const addressBytes = 64 << 10
+
+// indexOf is the index of a folder that has none, by the addresses that its pages say or, escaped
+// as in a query, are called by; nil where there is none.
+func indexOf(folder *artifact.Folder) ([]byte, error) {
+	entries, err := fs.ReadDir(folder.FS(), ".")
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("pages", folder.Path()), "the folder cannot be listed: %w", err)
+	}
+	index := codec.NewObject()
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		if named, err := url.QueryUnescape(strings.TrimSuffix(e.Name(), ".html")); err == nil && strings.HasPrefix(named, "http") && strings.Contains(named, "://") {
+			index.Set(named, codec.Of(e.Name()))
+			continue
+		}
+		body, err := folder.Read(e.Name())
+		if err != nil {
+			return nil, err
+		}
+		for _, said := range address().FindSubmatch(body[:min(len(body), addressBytes)]) {
+			if text := string(said); strings.HasPrefix(text, "http") {
+				index.Set(html.UnescapeString(text), codec.Of(e.Name()))
+				break
+			}
+		}
+	}
+	if len(index.Members()) == 0 {
+		return nil, nil
+	}
+	return codec.MarshalFile(index)
 }
 
 func badIndex(dir, why string) error {

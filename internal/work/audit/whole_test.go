@@ -170,3 +170,23 @@ func TestAReaderIsOffered(t *testing.T) {
 		}
 	}
 }
+
+// TestSavedPagesSayTheirAddresses: a folder without an index has the pages that say where they
+// come from, or are called by it.
+func TestSavedPagesSayTheirAddresses(t *testing.T) {
+	const text = "<title>Quay</title><p>The quay cost 210,000 euro in 2024, and 36 men built it in nine months of work.</p>"
+	for name, body := range map[string]string{
+		"saved.html":     "<!-- saved from url=(0027)https://quays.example/cost -->" + text,
+		"based.html":     "<html><head><base href=\"https://quays.example/cost\">" + text,
+		"canonical.html": "<html><head><link rel='canonical' href='https://quays.example/cost'>" + text,
+		"https%3A%2F%2Fquays.example%2Fcost.html": text,
+		"nothing.html": text,
+	} {
+		pages := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(pages, name), []byte(body), 0o600))
+		result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, nil, audit.Input{Report: "The quay cost 210,000 euro in 2024 [1](https://quays.example/cost).", Home: t.TempDir(), Pages: pages})
+		if none := name == "nothing.html"; none != (tidegate.CodeOf(err) == tidegate.SchemaValidationFailed) || !none && (err != nil || result.Summary.Found != 1) {
+			t.Errorf("%s: %+v, %v", name, result.Summary, err)
+		}
+	}
+}
