@@ -81,7 +81,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 
 // noRules are names in the rooms that judge which are no rules.
 var noRules = map[string]string{
-	"NEEDS_FIX": "a verdict", "MAJOR_ISSUES": "a verdict", "NEEDS_CHANGES": "a verdict", "CHANGES_REQUIRED": "a verdict",
+	"NEEDS_FIX": "a verdict", "MAJOR_ISSUES": "a verdict", "NEEDS_CHANGES": "a verdict", "CHANGES_REQUIRED": "a verdict", "NOT_APPROVED": "a verdict",
 	"NOT_BULLET": "a kind of MALFORMED_SOURCES", "MISSING_URL": "a kind of MALFORMED_SOURCES",
 	"OUTSIDE_DIFF": "what a reviewer is told of an issue", "READER_UNFIT": "why an agent gets no more parts",
 }
