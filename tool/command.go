@@ -21,7 +21,7 @@ type Command struct {
 	Example  string            // one or more lines that work
 	Rename   map[string]string // argument → flag name, where --its-name would be clumsy
 	Hide     []string          // arguments that Fill provides or that people do not need
-	Flags    []Flag            // beyond those of the input
+	Flags    []Flag            // beyond those of the input: Fill or After makes something of them
 	Formats  []string          // report formats beyond text and json
 	Piped    string            // the format where stdout is not a terminal, text when empty
 	Defaults map[string]any    // arguments that a person gets when none is typed
@@ -88,11 +88,15 @@ type Operand struct {
 	Path     bool // made absolute; implied by a Field that is a path
 }
 
-// Flag is an option that is not an argument of the tool: Fill makes something of it.
+// Flag is an option of a command that is not an argument of a tool.
 type Flag struct {
-	Name  string
-	About string
-	Kind  FlagKind
+	Name     string
+	About    string
+	Kind     FlagKind
+	Default  string
+	List     bool     // may be given several times
+	Enum     []string // all that it may be; nil for other texts
+	Complete []string // what a shell offers of those
 }
 
 // FlagKind is the type of a [Flag].

@@ -14,15 +14,12 @@ import (
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // exportBundle writes what a person names into one file.
 func exportBundle(ctx context.Context, env *catalog.Env, call cli.Invocation, file string) error {
-	name, err := operand(call, "RUN", "the run, audit, update or answer, by its id or its folder")
-	if err != nil {
-		return err
-	}
-	id, data, err := library.Export(ctx, env.Desk(artifact.Everywhere), env.Home, env.Dir, name)
+	id, data, err := library.Export(ctx, env.Desk(artifact.Everywhere), env.Home, env.Dir, call.Args[0])
 	if err != nil {
 		return err
 	}
@@ -36,13 +33,10 @@ func exportBundle(ctx context.Context, env *catalog.Env, call cli.Invocation, fi
 
 func importCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "import", Operands: "FILE", MaxArgs: 1,
-		Flags: []cli.Flag{formatFlag("text", "markdown")},
+		Path: "import", Operands: []tool.Operand{{Name: "FILE", About: "the bundle"}},
+		Flags: []tool.Flag{formatFlag("text", "markdown")},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			path, err := operand(call, "FILE", "the bundle")
-			if err != nil {
-				return err
-			}
+			path := call.Args[0]
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(env.Dir, path)
 			}

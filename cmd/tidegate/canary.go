@@ -17,7 +17,7 @@ import (
 func canaryCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path:  "canary",
-		Flags: append([]cli.Flag{formatFlag("text", "junit", "markdown")}, research.CanaryFlags...),
+		Flags: append([]tool.Flag{formatFlag("text", "junit", "markdown")}, research.CanaryFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			switch agents := call.Flag("agents"); {
 			case agents != "":
@@ -47,6 +47,6 @@ func canaryCommand(env *catalog.Env) cli.Command {
 }
 
 // formatFlag is --format of a command that is not a tool; the first is the default.
-func formatFlag(names ...string) cli.Flag {
-	return cli.Flag{Name: "format", About: "how to print the result", Default: names[0], Enum: names}
+func formatFlag(names ...string) tool.Flag {
+	return tool.Flag{Name: "format", About: "how to print the result", Default: names[0], Enum: names}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // configPlaces are where the configuration of this program is.
@@ -64,8 +65,8 @@ func formatsOf(program *cli.Program) map[string][]string {
 
 func configCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "config", Operands: "[KEY]", MaxArgs: 1,
-		Flags:    []cli.Flag{formatFlag("text", "json", "markdown")},
+		Path: "config", Operands: []tool.Operand{{Name: "KEY", About: "the key to show; all when absent", Optional: true}},
+		Flags:    []tool.Flag{formatFlag("text", "json", "markdown")},
 		Complete: config.Names(),
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			loaded, err := config.Load(ctx, configPlaces(env, func() map[string][]string { return formatsOf(&call.Program) }))

@@ -19,7 +19,7 @@ import (
 func demoCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "demo",
-		Flags: []cli.Flag{
+		Flags: []tool.Flag{
 			{Name: "step", About: "wait for Enter between two steps", Kind: tool.Switch},
 			{Name: "keep", About: "an empty or absent `folder` to play in, instead of a temporary one", Kind: tool.PathFlag},
 		},

@@ -31,7 +31,7 @@ import (
 func doctorCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "doctor",
-		Flags: []cli.Flag{
+		Flags: []tool.Flag{
 			{Name: "home", About: "list what tidegate keeps here: path, bytes and kind", Kind: tool.Switch},
 			formatFlag("text", "markdown"),
 		},

@@ -15,9 +15,8 @@ import (
 func explainCommand(tools []*tool.Tool) cli.Command {
 	return cli.Command{
 		Path:     "explain",
-		Operands: "[NAME]",
-		MaxArgs:  1,
-		Flags:    []cli.Flag{formatFlag("text", "markdown")},
+		Operands: []tool.Operand{{Name: "NAME", About: "the code, rule or word; all codes and rules when absent", Optional: true}},
+		Flags:    []tool.Flag{formatFlag("text", "markdown")},
 		Complete: codes(),
 		Run: func(_ context.Context, call cli.Invocation) error {
 			if len(call.Args) == 0 {

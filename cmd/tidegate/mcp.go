@@ -26,7 +26,7 @@ const tokenVariable = "TIDEGATE_MCP_TOKEN"
 func mcpCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
 	return cli.Command{
 		Path: "mcp",
-		Flags: []cli.Flag{
+		Flags: []tool.Flag{
 			{Name: "relay", About: "for the clients of agents that tidegate starts: connect stdio to the home of the agent, by the `file` that names it", Kind: tool.PathFlag},
 			{Name: "http", About: "serve streamable HTTP at `HOST:PORT` instead of stdio; without a host, on this machine only; port 0 takes a free one"},
 			{Name: "token-file", About: "`file` with the bearer token that HTTP callers have to send", Kind: tool.PathFlag},

@@ -22,7 +22,7 @@ import (
 func mcpConfigCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
 	return cli.Command{
 		Path: "mcp config",
-		Flags: []cli.Flag{
+		Flags: []tool.Flag{
 			{Name: "client", About: "the client to set up", Enum: mcp.ClientNames()},
 			{Name: "root", About: "the `folder` that the client's agents may touch (default the working folder); may be repeated", Kind: tool.PathFlag, List: true},
 			{Name: "toolsets", About: "offer the tools of these `sets`, as `tidegate mcp` takes them", List: true},

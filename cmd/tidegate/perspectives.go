@@ -20,14 +20,10 @@ import (
 // perspectivesNewCommand writes contracts to start from.
 func perspectivesNewCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "perspectives new", Operands: "QUESTION", MaxArgs: 1,
-		Flags: []cli.Flag{{Name: "output", About: "the `file` to write (default perspectives.json in the working folder)", Kind: tool.PathFlag}},
+		Path: "perspectives new", Operands: []tool.Operand{{Name: "QUESTION", About: "the research question"}},
+		Flags: []tool.Flag{{Name: "output", About: "the `file` to write (default perspectives.json in the working folder)", Kind: tool.PathFlag}},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			question, err := operand(call, "QUESTION", "the research question")
-			if err != nil {
-				return err
-			}
-			question = markdown.OneLine(question)
+			question := markdown.OneLine(call.Args[0])
 			if question == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", ""), "QUESTION must not be blank")
 			}

@@ -27,8 +27,8 @@ func reportCommand(env *catalog.Env) cli.Command {
 		formats = append(formats, f.Name)
 	}
 	return cli.Command{
-		Path: "report", Operands: "RUN", MaxArgs: 1,
-		Flags: []cli.Flag{
+		Path: "report", Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id, the beginning of it, or its folder"}},
+		Flags: []tool.Flag{
 			{Name: "format", About: "how to print the report (default text on a terminal, else markdown)", Enum: formats},
 			{Name: "output", About: "the `file` to write instead of printing", Kind: tool.PathFlag},
 			{Name: "partial", About: "show what there is of a run that is not completed", Kind: tool.Switch},
@@ -90,22 +90,10 @@ func exportReport(ctx context.Context, call cli.Invocation, reported reporting.R
 	return artifact.Everywhere.WriteFile("output", path, data)
 }
 
-// operand is the one operand of a command, or INVALID_ARGS.
-func operand(call cli.Invocation, name, about string) (string, error) {
-	if len(call.Args) == 0 {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, nil), "%s is missing: %s", name, about)
-	}
-	return call.Args[0], nil
-}
-
 // namedRun opens for reading the run that a person names by its id, the beginning of
 // its id, or its folder.
 func namedRun(ctx context.Context, env *catalog.Env, call cli.Invocation) (*run.Run, error) {
-	name, err := operand(call, "RUN", "the run, by its id, the beginning of it, or its folder")
-	if err != nil {
-		return nil, err
-	}
-	manifest, _, err := run.FindByBeginning(env.Desk(artifact.Everywhere), env.Home, env.Dir, name)
+	manifest, _, err := run.FindByBeginning(env.Desk(artifact.Everywhere), env.Home, env.Dir, call.Args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +102,8 @@ func namedRun(ctx context.Context, env *catalog.Env, call cli.Invocation) (*run.
 
 func sealCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "run seal", Operands: "RUN", MaxArgs: 1,
-		Flags: []cli.Flag{
+		Path: "run seal", Operands: []tool.Operand{{Name: "RUN", About: "the run or audit, by its id, the beginning of it, or its folder"}},
+		Flags: []tool.Flag{
 			{Name: "format", About: "what to write", Default: "sealed", Enum: []string{"sealed", "wacz"}},
 			{Name: "output", About: "the `file` to write (default RUN.sealed or RUN.wacz in the working folder)", Kind: tool.PathFlag},
 			{Name: "statements", About: "write in-toto statements about the gates of a run beside it, with the ending .intoto.jsonl", Kind: tool.Switch},
@@ -175,37 +163,30 @@ func sealed(ctx context.Context, env *catalog.Env, call cli.Invocation, key *sea
 
 func verifyCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "verify", Operands: "FILE", MaxArgs: 1,
-		Flags: []cli.Flag{
+		Path: "verify", Operands: []tool.Operand{{Name: "FILE", About: "the sealed run, or what the home keeps, by its id"}},
+		Flags: []tool.Flag{
 			{Name: "signers", About: "an OpenSSH allowed_signers `file` that says whose signatures count", Kind: tool.PathFlag},
 			formatFlag("text", "markdown", "junit"),
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			if len(call.Args) == 1 {
-				if path, ok := env.FindAudit(call.Args[0]); ok {
-					verified, err := audit.Verify(ctx, env.Desk(artifact.Everywhere), path, env.Program)
-					if err != nil {
-						return err
-					}
-					return call.Show(verified.Report(), call.Flag("format"))
+			path := call.Args[0]
+			if path, ok := env.FindAudit(path); ok {
+				verified, err := audit.Verify(ctx, env.Desk(artifact.Everywhere), path, env.Program)
+				if err != nil {
+					return err
 				}
+				return call.Show(verified.Report(), call.Flag("format"))
 			}
-			if len(call.Args) == 1 {
-				if path, ok := library.FindKept(env.Desk(artifact.Everywhere), env.Home, env.Dir, call.Args[0]); ok {
-					verified, err := library.Verify(ctx, env.Desk(artifact.Everywhere), env.Home, path)
-					if err != nil {
-						return err
-					}
-					return call.Show(verified.Report(), call.Flag("format"))
+			if path, ok := library.FindKept(env.Desk(artifact.Everywhere), env.Home, env.Dir, path); ok {
+				verified, err := library.Verify(ctx, env.Desk(artifact.Everywhere), env.Home, path)
+				if err != nil {
+					return err
 				}
+				return call.Show(verified.Report(), call.Flag("format"))
 			}
 			listed := cmp.Or(call.Flag("signers"), env.Config.Signers)
 			if listed == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("signers", nil), "--signers must name an allowed_signers file: a signature shows nothing unless you know whose it is")
-			}
-			path, err := operand(call, "FILE", "the sealed run")
-			if err != nil {
-				return err
 			}
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(env.Dir, path)

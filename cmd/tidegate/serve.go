@@ -35,7 +35,7 @@ const pageGrace = 3 * time.Second
 func serveCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "serve",
-		Flags: []cli.Flag{
+		Flags: []tool.Flag{
 			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one; unix:PATH is a socket (default 127.0.0.1:8643, and a free port where that is taken)"},
 			{Name: "new-token", Kind: tool.Switch, About: "make another token: addresses and tabs with the one before no longer work"},
 			{Name: "allow-decisions", Kind: tool.Switch, About: "let whoever has the token take a person's decisions"},
@@ -143,23 +143,20 @@ func users(env *catalog.Env) user.List { return user.List{Home: filepath.Dir(env
 
 func userAddCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "serve user add", Operands: "NAME", MaxArgs: 1,
-		Flags: []cli.Flag{
+		Path: "serve user add", Operands: []tool.Operand{{Name: "NAME", About: "who is let in"}},
+		Flags: []tool.Flag{
 			{Name: "role", About: "what they may do", Default: string(user.Read), Enum: []string{string(user.Read), string(user.Decide), string(user.Work)}},
 			{Name: "days", About: "how many `days` the token counts (default for good)"},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			name, err := operand(call, "NAME", "who is let in")
-			if err != nil {
-				return err
-			}
-			days := 0
+			var days int
+			var err error
 			if given := call.Flag("days"); given != "" {
 				if days, err = strconv.Atoi(given); err != nil || days < 1 {
 					return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("days", tidegate.Cut(given)), "--days must be a number of days, got %q", tidegate.Cut(given))
 				}
 			}
-			token, err := users(env).Add(byPerson(ctx), name, user.Role(call.Flag("role")), days)
+			token, err := users(env).Add(byPerson(ctx), call.Args[0], user.Role(call.Flag("role")), days)
 			if err != nil {
 				return err
 			}
@@ -194,12 +191,9 @@ func userListCommand(env *catalog.Env) cli.Command {
 
 func userRemoveCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "serve user remove", Operands: "NAME", MaxArgs: 1,
+		Path: "serve user remove", Operands: []tool.Operand{{Name: "NAME", About: "who is let in no longer"}},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			name, err := operand(call, "NAME", "who is let in no longer")
-			if err != nil {
-				return err
-			}
+			name := call.Args[0]
 			if err := users(env).Remove(byPerson(ctx), name); err != nil {
 				return err
 			}
@@ -275,8 +269,8 @@ func agentSetUp(env *catalog.Env) func() string {
 
 func exportCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "run export", Operands: "RUN", MaxArgs: 1,
-		Flags: []cli.Flag{
+		Path: "run export", Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder; with --bundle an audit, update or answer, too"}},
+		Flags: []tool.Flag{
 			{Name: "html", About: "the `folder` to write", Kind: tool.PathFlag},
 			{Name: "bundle", About: "the `file` to write", Kind: tool.PathFlag},
 		},

@@ -19,18 +19,14 @@ const leastEvery = time.Minute
 
 func updateCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "run update", Operands: "RUN", MaxArgs: 1,
-		Flags: append([]cli.Flag{
+		Path: "run update", Operands: []tool.Operand{{Name: "RUN", About: "the run or audit, by its id, the beginning of it, or its folder"}},
+		Flags: append([]tool.Flag{
 			{Name: "every", About: "do it again after each `duration`, such as 24h", Kind: tool.Word},
 			{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word},
 			{Name: "rewrite", About: "begin a run for the sentences that no longer stand", Kind: tool.Switch},
 			formatFlag("text", "json", "markdown", "junit"),
 		}, research.RewriteFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			name, err := operand(call, "RUN", "the run or audit, by its id, the beginning of it, or its folder")
-			if err != nil {
-				return err
-			}
 			every, err := time.ParseDuration(cmp.Or(call.Flag("every"), "0s"))
 			if err != nil || call.Flag("every") != "" && every < leastEvery {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("every", tidegate.Cut(call.Flag("every"))), "--every must be a duration of a minute or more, such as 24h, got %q", tidegate.Cut(call.Flag("every")))
@@ -40,7 +36,7 @@ func updateCommand(env *catalog.Env) cli.Command {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("every", call.Flag("every"), "rewrite", true), "give --every or --rewrite: a run that is begun needs your yes")
 			}
 			for {
-				updated, err := updateOnce(ctx, env, call, name)
+				updated, err := updateOnce(ctx, env, call, call.Args[0])
 				switch {
 				case err != nil:
 					return err

@@ -81,14 +81,30 @@ func defineFlags(cmd *cobra.Command, t *tool.Tool) {
 		}
 	}
 	for _, f := range t.Command.Flags {
-		switch f.Kind {
-		case tool.Switch:
-			flags.Bool(f.Name, false, f.About)
-		case tool.PathFlag:
-			flags.Var(&literal{kind: "path"}, f.Name, f.About)
-		default:
-			flags.String(f.Name, "", f.About)
-		}
+		define(cmd, f)
+	}
+}
+
+// define declares a flag that is not an argument of a tool.
+func define(cmd *cobra.Command, f tool.Flag) {
+	flags, about := cmd.Flags(), f.About
+	if f.Enum != nil {
+		about += " (" + strings.Join(f.Enum, ", ") + ")"
+	}
+	switch {
+	case f.Kind == tool.Switch:
+		flags.Bool(f.Name, false, about)
+	case f.List && f.Kind == tool.PathFlag: // a path may have a comma in it
+		flags.StringArray(f.Name, nil, about)
+	case f.List:
+		flags.StringSlice(f.Name, nil, about)
+	case f.Kind == tool.PathFlag:
+		flags.Var(&literal{text: f.Default, kind: "path"}, f.Name, about)
+	default:
+		flags.String(f.Name, f.Default, about)
+	}
+	if offered := slices.Concat(f.Enum, f.Complete); offered != nil {
+		complete(cmd, f.Name, offered)
 	}
 }
 
@@ -227,9 +243,9 @@ func operandsRule(operands []tool.Operand) cobra.PositionalArgs {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(o.Name, nil),
 					"%s is missing: %s (usage: %s)", o.Name, o.About, cmd.UseLine())
 			}
-			if o.Repeats {
-				return nil
-			}
+		}
+		if slices.ContainsFunc(operands, func(o tool.Operand) bool { return o.Repeats }) {
+			return nil
 		}
 		return atMost(len(operands))(cmd, args)
 	}

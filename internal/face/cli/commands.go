@@ -17,29 +17,14 @@ import (
 )
 
 func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
-	words := strings.Fields(t.Command.Path)
-	use := words[len(words)-1]
-	for _, o := range t.Command.Operands {
-		name := o.Name
-		if o.Repeats {
-			name += "..."
-		}
-		if o.Optional {
-			name = "[" + name + "]"
-		}
-		use += " " + name
-	}
-	long := cmp.Or(t.Command.Long, t.Command.Short+".")
-	if len(t.Command.Operands) > 0 {
-		long += "\n" + operandList(t.Command.Operands, p.helpWidth())
-	}
+	long := p.long(t.Command.Long, t.Command.Short, t.Command.Operands)
 	if !t.Person {
 		long += "\n\nFor scripts and agents it is the tool " + t.Name + "."
 	}
 	var format string
 	var watch, follow, yes bool
 	cmd := &cobra.Command{
-		Use:     use,
+		Use:     usage(t.Command.Path, t.Command.Operands),
 		Short:   t.Command.Short,
 		Long:    long,
 		Example: indent(t.Command.Example),
@@ -217,40 +202,19 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 }
 
 func (p *Program) extraCommand(c Command) *cobra.Command {
-	words := strings.Fields(c.Path)
 	cmd := &cobra.Command{
-		Use:       strings.TrimSpace(words[len(words)-1] + " " + c.Operands),
+		Use:       usage(c.Path, c.Operands),
 		Short:     c.Short,
-		Long:      c.Long,
+		Long:      p.long(c.Long, c.Short, c.Operands),
 		Example:   indent(c.Example),
-		Args:      atMost(c.MaxArgs),
+		Args:      operandsRule(c.Operands),
 		ValidArgs: c.Complete,
 	}
 	if c.Complete == nil {
-		var operands []tool.Operand
-		for _, name := range strings.Fields(c.Operands) {
-			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[].")})
-		}
-		cmd.ValidArgsFunction = p.completions(operands)
+		cmd.ValidArgsFunction = p.completions(c.Operands)
 	}
 	for _, f := range c.Flags {
-		about := f.About
-		if f.Enum != nil {
-			about += " (" + strings.Join(f.Enum, ", ") + ")"
-		}
-		switch {
-		case f.Kind == tool.Switch:
-			cmd.Flags().Bool(f.Name, false, about)
-		case f.List && f.Kind == tool.PathFlag: // a path may have a comma in it
-			cmd.Flags().StringArray(f.Name, nil, about)
-		case f.List:
-			cmd.Flags().StringSlice(f.Name, nil, about)
-		default:
-			cmd.Flags().String(f.Name, f.Default, about)
-		}
-		if offered := slices.Concat(f.Enum, f.Complete); offered != nil {
-			complete(cmd, f.Name, offered)
-		}
+		define(cmd, f)
 		name, _ := pflag.UnquoteUsage(cmd.Flags().Lookup(f.Name))
 		if list := p.Complete[name]; list != nil { // it takes what an operand of that name takes
 			err := cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -87,6 +88,31 @@ func (p *Program) usage(cmd *cobra.Command) error {
 func hanging(head, text string, width int) string {
 	lines := strings.Split(report.Filled(text, max(width-len(head), 1)), "\n")
 	return head + strings.Join(lines, "\n"+strings.Repeat(" ", len(head)))
+}
+
+// usage is how a command is typed, from the last word of its path.
+func usage(path string, operands []tool.Operand) string {
+	use := path[strings.LastIndex(path, " ")+1:]
+	for _, o := range operands {
+		name := o.Name
+		if o.Repeats {
+			name += "..."
+		}
+		if o.Optional {
+			name = "[" + name + "]"
+		}
+		use += " " + name
+	}
+	return use
+}
+
+// long is what the help says of a command, with its operands.
+func (p *Program) long(long, short string, operands []tool.Operand) string {
+	long = cmp.Or(long, short+".")
+	if len(operands) > 0 {
+		long += "\n" + operandList(operands, p.helpWidth())
+	}
+	return long
 }
 
 // operandList describes the operands, one below the other.

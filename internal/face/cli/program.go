@@ -82,12 +82,11 @@ type Setting struct {
 // Command is a command that is not a tool.
 type Command struct {
 	Path     string // "mcp", or "mcp config"
-	Operands string // as in the usage line: "[CODE]"
-	MaxArgs  int
+	Operands []tool.Operand
 	Short    string
 	Long     string
 	Example  string
-	Flags    []Flag
+	Flags    []tool.Flag
 	Complete []string // values of the first operand
 	Run      func(ctx context.Context, call Invocation) error
 }
@@ -105,18 +104,6 @@ func Described(file string, commands []Command) []Command {
 		c.Short, c.Long, c.Example = said.Short, said.Long, said.Example
 	}
 	return commands
-}
-
-// Flag is an option of a [Command].
-type Flag struct {
-	Name    string
-	About   string
-	Kind    tool.FlagKind
-	Default string
-	List    bool // may be given several times
-	Enum    []string
-	// Complete is what a shell offers of a flag that takes other values, too.
-	Complete []string
 }
 
 // Invocation is one call of a [Command].

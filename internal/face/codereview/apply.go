@@ -16,18 +16,14 @@ import (
 
 func applyCommand(env commands) cli.Command {
 	return cli.Command{
-		Path: "review apply", Operands: "FINDING", MaxArgs: 1,
-		Flags: []cli.Flag{{Name: "from", About: "the `FILE` with the review", Kind: tool.PathFlag}},
+		Path: "review apply", Operands: []tool.Operand{findingOperand},
+		Flags: []tool.Flag{{Name: "from", About: "the `FILE` with the review", Kind: tool.PathFlag}},
 		Run:   env.reviewApply,
 	}
 }
 
 // reviewApply is the command review apply.
 func (e commands) reviewApply(ctx context.Context, call cli.Invocation) error {
-	if len(call.Args) == 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("FINDING", nil),
-			"FINDING is missing: its id, as `review run` shows it")
-	}
 	f, err := e.found(call.Args[0], call.Flag("from"))
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ import (
 const attemptMinutes = 60
 
 // changeFlags say how a change is driven.
-var changeFlags = append(append([]cli.Flag{
+var changeFlags = append(append([]tool.Flag{
 	reviewerTools,
 	{Name: "implementer", About: "who implements, as --reviewer names who reviews (default as tidegate.toml says)", Kind: tool.Word},
 	{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer); several ask a panel", Kind: tool.Word, List: true},
@@ -36,7 +36,7 @@ var changeFlags = append(append([]cli.Flag{
 
 func changeCommands(env commands) []cli.Command {
 	return []cli.Command{{
-		Path: "change run", Operands: "ID", MaxArgs: 1,
+		Path: "change run", Operands: changeOperand,
 		Flags: changeFlags,
 		Run:   env.changeRun,
 	}}
@@ -47,11 +47,7 @@ func (e commands) changeRun(ctx context.Context, call cli.Invocation) error {
 }
 
 func (s *session) changeRun(ctx context.Context) (int, error) {
-	id, err := changeID(s.Call)
-	if err != nil {
-		return 0, err
-	}
-	return s.driveChange(ctx, id)
+	return s.driveChange(ctx, s.Call.Args[0])
 }
 
 // driveChange lets agents drive a change, and returns the exit status.

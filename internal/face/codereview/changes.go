@@ -15,14 +15,14 @@ import (
 // lifeCommands begin and end changes.
 func lifeCommands(env commands) []cli.Command {
 	return []cli.Command{{
-		Path: "change new", Operands: "WANTED", MaxArgs: 1,
+		Path: "change new", Operands: []tool.Operand{{Name: "WANTED", About: "what the change is to do"}},
 		Run: env.changeNew,
 	}, {
-		Path: "change merge", Operands: "ID", MaxArgs: 1,
-		Flags: []cli.Flag{{Name: "squash", About: "make one commit of the change", Kind: tool.Switch}},
+		Path: "change merge", Operands: changeOperand,
+		Flags: []tool.Flag{{Name: "squash", About: "make one commit of the change", Kind: tool.Switch}},
 		Run:   env.changeMerge,
 	}, {
-		Path: "change abandon", Operands: "ID", MaxArgs: 1,
+		Path: "change abandon", Operands: changeOperand,
 		Run: env.changeAbandon,
 	}, {
 		Path: "change clean",
@@ -34,20 +34,11 @@ func byTerminal(ctx context.Context) context.Context {
 	return tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 }
 
-// changeID is the change that a person names. It returns INVALID_ARGS.
-func changeID(call cli.Invocation) (string, error) {
-	if len(call.Args) == 0 {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the change, as its folder is named")
-	}
-	return call.Args[0], nil
-}
+// changeOperand is the change that a person names.
+var changeOperand = []tool.Operand{{Name: "ID", About: "the change, as its folder is named"}}
 
 func (e commands) changeNew(ctx context.Context, call cli.Invocation) error {
-	wanted := ""
-	if len(call.Args) > 0 {
-		wanted = call.Args[0]
-	}
-	started, made, err := change.New(byTerminal(ctx), e.OwnDesk(), e.Project, wanted)
+	started, made, err := change.New(byTerminal(ctx), e.OwnDesk(), e.Project, call.Args[0])
 	if err != nil {
 		return err
 	}
@@ -65,10 +56,7 @@ func madeFolder(path string) string {
 }
 
 func (e commands) changeMerge(ctx context.Context, call cli.Invocation) error {
-	id, err := changeID(call)
-	if err != nil {
-		return err
-	}
+	id := call.Args[0]
 	loaded, err := config.Load(ctx, config.Places{Dir: e.Project, User: e.ConfigDir, Getenv: e.Getenv})
 	if err != nil {
 		return err
@@ -85,10 +73,7 @@ func (e commands) changeMerge(ctx context.Context, call cli.Invocation) error {
 }
 
 func (e commands) changeAbandon(ctx context.Context, call cli.Invocation) error {
-	id, err := changeID(call)
-	if err != nil {
-		return err
-	}
+	id := call.Args[0]
 	if err := change.Abandon(byTerminal(ctx), e.OwnDesk(), e.Project, id); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package codereview
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -13,11 +12,12 @@ import (
 	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/review"
+	"github.com/tidegate/tidegate/tool"
 )
 
 func fixCommand(env commands) cli.Command {
 	return cli.Command{
-		Path: "review fix", Operands: "[FINDING...]", MaxArgs: math.MaxInt,
+		Path: "review fix", Operands: []tool.Operand{{Name: "FINDING", About: "its id, as `review run` shows it; all that count when absent", Optional: true, Repeats: true}},
 		Flags: changeFlags,
 		Run:   env.reviewFix,
 	}

@@ -27,15 +27,15 @@ const reviewLabel = "tidegate-review"
 const maxOnLines = 30
 
 func forgeCommands(env commands) []cli.Command {
-	name := cli.Flag{Name: "name", About: "the `name` of the review", Kind: tool.Word, Default: "review"}
+	name := tool.Flag{Name: "name", About: "the `name` of the review", Kind: tool.Word, Default: "review"}
 	return []cli.Command{{
 		Path: "review pull",
-		Flags: []cli.Flag{name, {Name: "decided",
+		Flags: []tool.Flag{name, {Name: "decided",
 			About: "write what persons dismissed in the conversations to this `file`, for review run", Kind: tool.PathFlag}},
 		Run: env.reviewPull,
 	}, {
-		Path: "review publish", Operands: "[FILE]", MaxArgs: 1,
-		Flags: []cli.Flag{name,
+		Path: "review publish", Operands: []tool.Operand{{Name: "FILE", About: "the review, as --format json printed it", Optional: true}},
+		Flags: []tool.Flag{name,
 			{Name: "number", About: "the `number` of the pull request", Kind: tool.Word},
 			{Name: "head", About: "the `commit` that was reviewed", Kind: tool.Word},
 			{Name: "state", About: "the artifact with the review, as `ID@DIGEST`", Kind: tool.Word},

@@ -3,7 +3,6 @@ package codereview
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,14 +33,14 @@ import (
 )
 
 // testFlags say how the project's tests are run.
-var testFlags = []cli.Flag{
+var testFlags = []tool.Flag{
 	{Name: "test", About: "the `command` that tests the project, for the shell (default as [review] test of tidegate.toml says)", Kind: tool.Word},
 	{Name: "test-minutes", About: fmt.Sprintf("how long it may take (default %.0f)", sandbox.TestLimit.Minutes()), Kind: tool.Word},
 	{Name: "test-network", About: "let the tests use the network", Kind: tool.Switch},
 }
 
 // reviewerTools says whether those may look at the repository that have no client for it.
-var reviewerTools = cli.Flag{Name: "reviewer-tools",
+var reviewerTools = tool.Flag{Name: "reviewer-tools",
 	About: "what model: and api: reviewers may do beside reading the diff: read and search the repository before and after the change, or nothing", Default: "read", Enum: []string{"read", "none"}}
 
 // looking reports whether reviewers may look things up, and says so where one does.
@@ -57,10 +56,16 @@ func (s *session) looking(c *dispatch.Team) bool {
 	return true
 }
 
+// findingOperand is one that a review has.
+var findingOperand = tool.Operand{Name: "FINDING", About: "its id, as `review run` shows it"}
+
+// hookOperand is when git has a review made.
+var hookOperand = tool.Operand{Name: "KIND", About: "pre-commit, which is the default, pre-push or post-commit", Optional: true}
+
 func reviewCommands(env commands) []cli.Command {
 	return []cli.Command{{
-		Path: "review run", Operands: "[A..B]", MaxArgs: 1,
-		Flags: append(append([]cli.Flag{
+		Path: "review run", Operands: []tool.Operand{{Name: "A..B", About: "two revisions; what is not on the main branch yet when absent", Optional: true}},
+		Flags: append(append([]tool.Flag{
 			{Name: "base", About: "the `revision` to compare with", Kind: tool.Word},
 			{Name: "head", About: "the `revision` to review instead of the files as they are; one that the main branch has is compared with the commit before it", Kind: tool.Word},
 			{Name: "committed", About: "leave out what is not committed", Kind: tool.Switch},
@@ -87,22 +92,22 @@ func reviewCommands(env commands) []cli.Command {
 		}, testFlags...), slices.Concat(screen.CellFlags, screen.BudgetFlags)...),
 		Run: env.reviewRun,
 	}, {
-		Path: "review dismiss", Operands: "FINDING...", MaxArgs: math.MaxInt,
-		Flags: []cli.Flag{
+		Path: "review dismiss", Operands: []tool.Operand{{Name: findingOperand.Name, About: findingOperand.About, Repeats: true}},
+		Flags: []tool.Flag{
 			{Name: "reason", About: "why it does not count", Kind: tool.Word},
 			{Name: "from", About: "the `FILE` with the review, or the address of the pull request", Kind: tool.Word},
 		},
 		Run: env.reviewDismiss,
 	}, {
-		Path: "review hook install", Operands: "[KIND]", MaxArgs: 1,
-		Flags: []cli.Flag{
+		Path: "review hook install", Operands: []tool.Operand{hookOperand},
+		Flags: []tool.Flag{
 			{Name: "reviewer", About: "who reviews, as in review run", Kind: tool.Word, List: true},
 			{Name: "fail-on", About: "the least severity of a finding that stops it", Default: "medium", Enum: review.Thresholds},
 			{Name: "chain", About: "let a hook of somebody else run first", Kind: tool.Switch},
 		},
 		Run: env.reviewHook,
 	}, {
-		Path: "review hook uninstall", Operands: "[KIND]", MaxArgs: 1,
+		Path: "review hook uninstall", Operands: []tool.Operand{hookOperand},
 		Run: env.reviewHookRemove,
 	}, {
 		Path: "review clean",
@@ -112,10 +117,6 @@ func reviewCommands(env commands) []cli.Command {
 
 // reviewDismiss is the command review dismiss.
 func (e commands) reviewDismiss(ctx context.Context, call cli.Invocation) error {
-	if len(call.Args) == 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("FINDING", nil),
-			"FINDING is missing: its id, as `review run` shows it")
-	}
 	in, where, err := e.dismissible(ctx, call.Flag("from"))
 	if err != nil {
 		return err

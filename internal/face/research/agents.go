@@ -20,22 +20,23 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/screen"
+	"github.com/tidegate/tidegate/tool"
 )
 
 // agentsCommands show which agents could work, and which will.
 func agentsCommands(env commands) []cli.Command {
-	format := cli.Flag{Name: "format", About: "how to show it", Default: "text", Enum: []string{"text", "json"}}
+	format := tool.Flag{Name: "format", About: "how to show it", Default: "text", Enum: []string{"text", "json"}}
 	return []cli.Command{
 		{
 			Path:  "agents",
-			Flags: []cli.Flag{format},
+			Flags: []tool.Flag{format},
 			Run: func(ctx context.Context, call cli.Invocation) error {
 				return env.showAgents(ctx, call, false)
 			},
 		},
 		{
-			Path: "agents check", Operands: "[DRIVER]", MaxArgs: 1,
-			Flags:    []cli.Flag{screen.ModelFlag, format, screen.UnconfinedFlag},
+			Path: "agents check", Operands: []tool.Operand{{Name: "DRIVER", About: "the agent to ask; all that are set up when absent", Optional: true}},
+			Flags:    []tool.Flag{screen.ModelFlag, format, screen.UnconfinedFlag},
 			Complete: dispatch.AgentNames(),
 			Run: func(ctx context.Context, call cli.Invocation) error {
 				return env.showAgents(ctx, call, true)

@@ -10,11 +10,12 @@ import (
 	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/tool"
 )
 
-func askCommand(env commands, flags ...cli.Flag) cli.Command {
+func askCommand(env commands, flags ...tool.Flag) cli.Command {
 	return cli.Command{
-		Path: "ask", Operands: "RUN... QUESTION", MaxArgs: library.MostAsked + 1,
+		Path: "ask", Operands: []tool.Operand{{Name: "RUN", About: "the run or audit to ask, or several", Repeats: true}, {Name: "QUESTION", About: "what you want to know"}},
 		Flags: flags,
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			s := &session{Session: screen.NewSession(env.Env, call)}
@@ -26,8 +27,8 @@ func askCommand(env commands, flags ...cli.Flag) cli.Command {
 // answer answers a question about runs and audits, and shows what became of it.
 func (s *session) answer(ctx context.Context) (int, error) {
 	args := s.Call.Args
-	if len(args) < 2 {
-		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", nil), "name a run or audit, or several, and then the question")
+	if len(args)-1 > library.MostAsked {
+		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("RUN", len(args)-1), "a question is about at most %d runs and audits; words that belong together need quotes", library.MostAsked)
 	}
 	var items []*library.Item
 	for _, name := range args[:len(args)-1] {

@@ -33,7 +33,7 @@ import (
 )
 
 // CanaryFlags are those by which a person has agents read hostile pages.
-var CanaryFlags = []cli.Flag{
+var CanaryFlags = []tool.Flag{
 	{Name: "agents", About: "the agents that are to read hostile pages in their cells, with commas between them", Kind: tool.Word, Complete: dispatch.AgentNames()},
 	screen.ModelFlag,
 }

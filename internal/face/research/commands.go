@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
@@ -15,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-var agentFlag = cli.Flag{Name: "agent", About: "who does the work: claude, codex, opencode, gemini, api:SERVICE (" + strings.Join(config.Services, ", ") + "), model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says, else the first that is found)", Kind: tool.Word, Complete: dispatch.AgentNames()}
+var agentFlag = tool.Flag{Name: "agent", About: "who does the work: claude, codex, opencode, gemini, api:SERVICE (" + strings.Join(config.Services, ", ") + "), model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says, else the first that is found)", Kind: tool.Word, Complete: dispatch.AgentNames()}
 
 // commands are those of an environment.
 type commands struct{ *dispatch.Env }
@@ -27,13 +26,13 @@ var texts string
 func Commands(surroundings *dispatch.Env) []cli.Command {
 	Lend(surroundings)
 	env := commands{surroundings}
-	format := cli.Flag{Name: "format", About: "how to show what happens", Default: "text", Enum: []string{"text", "json"}}
-	quiet := cli.Flag{Name: "quiet", About: "ring no bell at the end", Kind: tool.Switch}
-	notify := cli.Flag{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word}
+	format := tool.Flag{Name: "format", About: "how to show what happens", Default: "text", Enum: []string{"text", "json"}}
+	quiet := tool.Flag{Name: "quiet", About: "ring no bell at the end", Kind: tool.Switch}
+	notify := tool.Flag{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word}
 	return cli.Described(texts, append([]cli.Command{
 		{
-			Path: "research", Operands: "QUESTION", MaxArgs: 1,
-			Flags: append([]cli.Flag{
+			Path: "research", Operands: []tool.Operand{{Name: "QUESTION", About: "what you want to know", Optional: true}},
+			Flags: append([]tool.Flag{
 				agentFlag, screen.ModelFlag,
 				{Name: "again", About: "ask the question of this finished `run` again, with its perspectives and settings, and say how the reports differ", Kind: tool.Word},
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
@@ -42,15 +41,15 @@ func Commands(surroundings *dispatch.Env) []cli.Command {
 			}, slices.Concat(screen.Flags(brief.Options), screen.CellFlags)...),
 			Run: env.research,
 		},
-		askCommand(env, append([]cli.Flag{agentFlag, screen.ModelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, screen.CellFlags...)...),
+		askCommand(env, append([]tool.Flag{agentFlag, screen.ModelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, screen.CellFlags...)...),
 		{
-			Path: "run continue", Operands: "RUN", MaxArgs: 1,
-			Flags: append([]cli.Flag{agentFlag, screen.ModelFlag, quiet, notify, format}, slices.Concat(screen.Flags(brief.Named("one-agent", "adapt")), screen.CellFlags, screen.BudgetFlags)...),
+			Path: "run continue", Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder; the one that was last driven here when absent", Optional: true}},
+			Flags: append([]tool.Flag{agentFlag, screen.ModelFlag, quiet, notify, format}, slices.Concat(screen.Flags(brief.Named("one-agent", "adapt")), screen.CellFlags, screen.BudgetFlags)...),
 			Run:   env.resume,
 		},
 		{
-			Path: "run watch", Operands: "RUN", MaxArgs: 1,
-			Flags: []cli.Flag{format},
+			Path: "run watch", Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder"}},
+			Flags: []tool.Flag{format},
 			Run:   env.watch,
 		},
 		setupCommand(env),
@@ -58,12 +57,9 @@ func Commands(surroundings *dispatch.Env) []cli.Command {
 }
 
 // RewriteFlags are those of the run that an update begins.
-var RewriteFlags = slices.Concat([]cli.Flag{agentFlag, screen.ModelFlag, {Name: "yes", About: "do not ask", Kind: tool.Switch}}, screen.CellFlags, screen.BudgetFlags)
+var RewriteFlags = slices.Concat([]tool.Flag{agentFlag, screen.ModelFlag, {Name: "yes", About: "do not ask", Kind: tool.Switch}}, screen.CellFlags, screen.BudgetFlags)
 
 // named is the path of the manifest of the run that a person named.
 func named(e *dispatch.Env, call cli.Invocation) (string, error) {
-	if len(call.Args) == 0 {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("RUN", nil), "RUN is missing: the run, by its id or its folder")
-	}
 	return run.Find(e.OwnDesk(), e.Home, e.Dir, call.Args[0])
 }

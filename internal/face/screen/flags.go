@@ -12,11 +12,11 @@ import (
 )
 
 // Flags are the flags of options.
-func Flags(options []brief.Option) []cli.Flag {
-	var out []cli.Flag
+func Flags(options []brief.Option) []tool.Flag {
+	var out []tool.Flag
 	for _, o := range options {
 		if name := o.Typed(); name != "" {
-			out = append(out, cli.Flag{Name: name, About: o.About, Kind: o.Kind, Default: o.Default, List: o.List, Enum: o.Enum, Complete: o.Complete})
+			out = append(out, tool.Flag{Name: name, About: o.About, Kind: o.Kind, Default: o.Default, List: o.List, Enum: o.Enum, Complete: o.Complete})
 		}
 	}
 	return out
@@ -37,7 +37,7 @@ func Budget(call cli.Invocation) (parallel int, most map[string]float64, err err
 }
 
 // CellFlags are those by which a person says what agents find in their cells.
-var CellFlags = []cli.Flag{
+var CellFlags = []tool.Flag{
 	{Name: "agent-read", About: "a file or `folder` that agents may read besides what their cell holds; may be repeated", Kind: tool.PathFlag, List: true},
 	{Name: "agent-network", About: "what agents may reach: none, model or web (default as tidegate agents shows)", Kind: tool.Word, Enum: []string{string(cell.None), string(cell.Model), string(cell.Web)}},
 	{Name: "agent-model-address", About: "the model on this machine, as `IP:PORT`, that agents of exec: and acp: reach with --agent-network model, and nothing else", Kind: tool.Word},
@@ -45,7 +45,7 @@ var CellFlags = []cli.Flag{
 }
 
 // UnconfinedFlag lets agents work without cells.
-var UnconfinedFlag = cli.Flag{Name: "unconfined", About: "let agents work without a cell, with your rights, on your files; every plan and report says so", Kind: tool.Switch}
+var UnconfinedFlag = tool.Flag{Name: "unconfined", About: "let agents work without a cell, with your rights, on your files; every plan and report says so", Kind: tool.Switch}
 
 // Cells reads the flags of a call. It returns INVALID_ARGS.
 func Cells(call cli.Invocation) (dispatch.CellChoice, error) {
@@ -57,4 +57,4 @@ func Cells(call cli.Invocation) (dispatch.CellChoice, error) {
 }
 
 // ModelFlag names the model.
-var ModelFlag = cli.Flag{Name: "model", About: "the `model` that the agents are asked for (default as tidegate.toml says, else the client's own choice, or what tidegate prefers of a service)", Kind: tool.Word}
+var ModelFlag = tool.Flag{Name: "model", About: "the `model` that the agents are asked for (default as tidegate.toml says, else the client's own choice, or what tidegate prefers of a service)", Kind: tool.Word}

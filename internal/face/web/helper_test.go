@@ -26,6 +26,7 @@ import (
 	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden pages")
@@ -72,7 +73,7 @@ func program(folder string) func(context.Context, []string) int {
 	env := environment(folder)
 	var out bytes.Buffer
 	p := cli.Program{Tools: catalog.Tools(env), Commands: research.Commands(recorded(env)), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: folder, Version: "test"}
-	p.Commands = append(p.Commands, cli.Command{Path: "report", MaxArgs: 1, Flags: []cli.Flag{{Name: "format"}, {Name: "output"}},
+	p.Commands = append(p.Commands, cli.Command{Path: "report", Operands: []tool.Operand{{Name: "RUN"}}, Flags: []tool.Flag{{Name: "format"}, {Name: "output"}},
 		Run: func(context.Context, cli.Invocation) error { return nil }})
 	return p.Run
 }

@@ -37,7 +37,7 @@ The first Ctrl-C, or SIGTERM, takes no more tasks and finishes those that have b
 The second stops those, and gives them back for another worker.`,
 		Example: "tidegate-worker --address temporal.example.org:7233 --queue researchers\n" +
 			"tidegate-worker --queue reviewers --agent codex --parallel 2 --payload-key payload.key",
-		Flags: append([]cli.Flag{
+		Flags: append([]tool.Flag{
 			{Name: "agent", About: "lend this one for all roles: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER"},
 			{Name: "config", About: "the tidegate.toml that names the agents (default the user's own)", Kind: tool.PathFlag},
 			{Name: "parallel", About: "how many tasks each agent has at once (default as tidegate.toml says, else 4)"},
