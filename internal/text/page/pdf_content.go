@@ -43,7 +43,44 @@ type painter struct {
 	text      matrix    // where the next glyph goes
 	line      matrix    // where the line began
 	forms     []*stream // that are open
+	marked    []actual  // marked parts that are open
 	seen      *seen
+}
+
+// actual is what a marked part of a page says in place of its glyphs, where it says so:
+// a letter that the font lacks, for one.
+type actual struct {
+	says bool
+	text string
+}
+
+// maxMarked is how deep marked parts are followed.
+const maxMarked = 100
+
+// beginMarked begins a marked part with its properties.
+func (p *painter) beginMarked(properties object) {
+	if key, ok := properties.(name); ok {
+		named, _ := p.file.resolve(p.resources["Properties"]).(dict)
+		properties = named[key]
+	}
+	d, _ := p.file.resolve(properties).(dict)
+	text, says := p.file.resolve(d["ActualText"]).(str)
+	if len(p.marked) < maxMarked {
+		p.marked = append(p.marked, actual{says, p.file.textString(text)})
+	}
+}
+
+// said is what a glyph says: the first one of a part with a text of its own has it all,
+// and the others nothing.
+func (p *painter) said(g glyph) string {
+	for i := range p.marked {
+		if a := &p.marked[i]; a.says {
+			text := a.text
+			a.text = ""
+			return text
+		}
+	}
+	return g.text
 }
 
 // seen is what a reader sees of a page.
@@ -201,6 +238,12 @@ func (p *painter) operator(word string, operands []object) {
 				p.show(o)
 			}
 		}
+	case "BMC":
+		p.beginMarked(nil)
+	case "BDC":
+		p.beginMarked(last)
+	case "EMC":
+		p.marked = p.marked[:max(0, len(p.marked)-1)]
 	case "Do":
 		if key, ok := last.(name); ok {
 			p.form(key)
@@ -228,7 +271,11 @@ func (p *painter) show(o object) {
 			p.seen.left = true
 		}
 		if p.seen.invisible || s.mode != 3 && s.mode != 7 {
-			p.out.glyph(g.text, at, end)
+			if text := p.said(g); text != "" {
+				p.out.glyph(text, at, end)
+			} else if g.text != "" && p.out.has {
+				p.out.end = end
+			}
 		}
 		advance := g.width*s.size + s.char
 		if g.space {

@@ -216,6 +216,9 @@ c\\) Tj ET`, `a(b)Ac\`},
 		"nothing but text that is not drawn": {"BT /F1 12 Tf 3 Tr (a) Tj ET", ""},
 		"the text of a scan":                 {"BI /W 1 ID \x00 EI BT /F1 12 Tf 3 Tr (a) Tj ET", "a"},
 		"a word below a scan":                {"BI /W 1 ID \x00 EI BT /F1 12 Tf 3 Tr (a) Tj 0 Tr (b) Tj ET", "b"},
+		"a letter that the font lacks":       {"/Span<</ActualText<FEFF6F6E>>>BDC BT /F1 12 Tf (a) Tj EMC (b) Tj ET", "潮b"},
+		"one text for two letters":           {"/P<</MCID 1>>BDC BT /F1 12 Tf /Span<</ActualText(q)>>BDC (ab) Tj EMC (c) Tj ET EMC EMC", "qc"},
+		"a mark that says nothing":           {"BT /F1 12 Tf (ti) Tj /Span<</ActualText()>>BDC (-) Tj EMC (de) Tj ET", "tide"},
 		"nonsense":                           {"]] >> ) } { /F1 Tf [ 1 2 << /A ", ""},
 	} {
 		if got := readPDF(onePage("", []byte(c.content)), maxTestText).text; got != c.want {
