@@ -254,6 +254,7 @@ func (b *builder) done() block {
 	done := b.now
 	for i := range done.links { // what is trimmed ends them, too
 		done.links[i].span = done.links[i].within(len(done.text))
+		done.lengthen(i)
 	}
 	for _, spans := range [][]span{done.raised, done.code} {
 		for i := range spans {
@@ -263,6 +264,24 @@ func (b *builder) done() block {
 	b.now = block{}
 	b.text.Reset()
 	return done
+}
+
+// lengthen lets a link that shows its own address have what follows without a blank and
+// goes on with it: a program that made links of addresses ended it too early.
+func (b *block) lengthen(i int) {
+	a, limit := &b.links[i], len(b.text)
+	if i+1 < len(b.links) {
+		limit = b.links[i+1].start
+	}
+	if a.end >= limit || b.text[a.start:a.end] != a.url || strings.IndexByte("_/=&#%?~+-", b.text[a.end]) < 0 {
+		return
+	}
+	rest := b.text[a.end:limit]
+	if n := strings.IndexAny(rest, " \t\n<>[]()|\"“”"); n >= 0 {
+		rest = rest[:n]
+	}
+	rest = strings.TrimRight(rest, ".,;:!?*'")
+	a.url, a.end = a.url+rest, a.end+len(rest)
 }
 
 // flush ends the block that is open. Inside a cell everything is one block.

@@ -225,11 +225,17 @@ func (l *list) outside(i int) bool {
 	if len(lines) == 0 || b.kind == heading {
 		return false
 	}
-	if m := idAndURL().FindStringIndex(b.text); m != nil && i > 0 && l.in[i-1] && len(l.looks[i].ids) == 0 { // a list that was set as one paragraph
-		head, tail := b.part(0, m[0]), b.part(m[0], len(b.text))
-		l.line(&head, false)
-		l.line(&tail, true)
-		return true
+	if m := idAndURL().FindAllStringIndex(b.text, 2); len(m) > 0 && i > 0 { // a list that was set as one paragraph
+		head, tail := b.part(0, m[0][0]), b.part(m[0][0], len(b.text))
+		goesOn := l.in[i-1] && len(l.looks[i].ids) == 0
+		label := strings.TrimRight(head.text, " :：")
+		if goesOn || len(m) > 1 && (label == "" || label != strings.TrimRight(head.text, " ") && page.CountWords(label) <= linkWords) {
+			if goesOn {
+				l.line(&head, false)
+			}
+			l.line(&tail, true)
+			return true
+		}
 	}
 	if at := strings.IndexAny(lines[0].text, ":："); at >= 0 && isTitle(lines[0].text[:at]) {
 		_, size := utf8.DecodeRuneInString(lines[0].text[at:])

@@ -59,3 +59,28 @@ func TestPrinted(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestAListSetAsOneParagraph reads entries that follow each other over lines, behind a label
+// that is no title or at the beginning of a paragraph; addresses in a sentence are no list.
+func TestAListSetAsOneParagraph(t *testing.T) {
+	for text, want := range map[string]string{
+		"Read on: [1] https://x.example/boats - Boats [2] https://x.example/towns - Towns": "1 cited Boats are small. <boats>\n3 cited Towns are large. <towns>\n",
+		"[1] https://x.example/boats - Boats [2] https://x.example/towns - Towns":          "1 cited Boats are small. <boats>\n3 cited Towns are large. <towns>\n",
+	} {
+		if diff := cmp.Diff(want, shown(t, "r.md", "Boats are small [1].\n\nTowns are large [2].\n\n"+text+"\n")); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", text, diff)
+		}
+	}
+	if got := shown(t, "r.md", "Boats are small.\n\nThe yard says so in [1] https://x.example/boats and [2] https://x.example/towns.\n"); !strings.Contains(got, "The yard says so") {
+		t.Errorf("a sentence was taken for a list: %s", got)
+	}
+}
+
+// TestALinkThatEndsTooEarly gives a link that shows its own address what follows it.
+func TestALinkThatEndsTooEarly(t *testing.T) {
+	got := shown(t, "r.html", `<html><p>Boats are small (<a href="https://x.example/a/sea">https://x.example/a/sea</a>_boats.html). `+
+		`Towns are <a href="https://x.example/a/towns">large</a>-ish.</p></html>`)
+	if !strings.Contains(got, "<sea_boats.html>") || !strings.Contains(got, "<towns>") {
+		t.Error(got)
+	}
+}
