@@ -7,6 +7,7 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"slices"
@@ -37,10 +38,7 @@ type Case struct {
 // NewCase is a question over pages. It is answered in its own language or, where that
 // cannot be told, in the other one.
 func NewCase(question, otherwise string, pages []*claim.Page) *Case {
-	c := &Case{Question: question, Language: page.Language(question), Pages: pages, byID: map[string]*claim.Page{}}
-	if c.Language == "" {
-		c.Language = otherwise
-	}
+	c := &Case{Question: question, Language: cmp.Or(page.QuestionLanguage(question), otherwise), Pages: pages, byID: map[string]*claim.Page{}}
 	for _, p := range pages {
 		c.byID[p.CID] = p
 	}

@@ -277,10 +277,13 @@ func Language(text string) string {
 }
 
 // QuestionLanguage is the language of a question, as [Language] tells it; one with few
-// function words is known by the words with which people ask, too.
+// function words is known by the words and marks with which people ask, too.
 func QuestionLanguage(text string) string {
 	if language := Language(text); language != "" {
 		return language
+	}
+	if strings.Contains(text, "¿") {
+		return "es"
 	}
 	counts := make([]int, len(functionWords().languages))
 	countWords(text, functionWords(), counts, 1)
