@@ -580,7 +580,7 @@ func (d *model) unreachable(err error) *driver.Error {
 	case strings.Contains(err.Error(), "no such host"):
 		failure.Help = d.addressHelp("")
 	case strings.HasPrefix(err.Error(), "proxyconnect "):
-		failure.Message = fmt.Sprintf("the proxy that the environment names does not lead to %s: %s", d.url, driver.Shown(err.Error()))
+		failure.Message = fmt.Sprintf("the proxy of the environment does not lead to %s: %s", d.url, driver.Shown(strings.TrimPrefix(err.Error(), "proxyconnect tcp: dial tcp ")))
 		failure.Help = "unset HTTPS_PROXY"
 	case errors.Is(err, syscall.ECONNREFUSED) && d.endpoint.keyEnv == "" && d.endpoint.help != "":
 		failure.Message, failure.Help = fmt.Sprintf("%s does not run at %s", d.endpoint.title, d.url), d.endpoint.help

@@ -37,7 +37,9 @@ func (e commands) orderOf(ctx context.Context, call cli.Invocation) (o dispatch.
 	if err != nil {
 		return o, err
 	}
-	typed["template"] = []string{template}
+	if template != "" {
+		typed["template"] = []string{template}
+	}
 	if err = brief.Read(&o.Brief, brief.Options, typed); err == nil {
 		err = o.Check()
 	}

@@ -214,8 +214,11 @@ func Read(b *Brief, options []Option, typed map[string][]string) error {
 	b.Budget = map[string]float64{}
 	for _, o := range options {
 		given := typed[o.Typed()]
-		if len(given) == 0 || !o.List && given[0] == "" {
+		if len(given) == 0 {
 			continue
+		}
+		if !o.List && strings.TrimSpace(given[0]) == "" {
+			return invalid(o.Typed(), "--"+o.Typed(), "a value that is not blank", given[0])
 		}
 		if !o.set(b, given) {
 			return invalid(o.Typed(), "--"+o.Typed(), o.Must, given[0])

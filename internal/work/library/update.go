@@ -212,7 +212,8 @@ func (f *fetched) offline() error {
 	if asked == 0 {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %s could be reached: either none of these hosts exists any more, or there is no network; nothing was judged; the first failed with: %s", report.Counted(asked, "source"), tidegate.Cut(why))
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", "none of these hosts exists any more, or nothing leads to the network; nothing was judged"),
+		"not one of %s could be reached: %s", report.Counted(asked, "source"), tidegate.Cut(why))
 }
 
 // answer is what a registry answered, nil where it was not asked.
