@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"html"
 	"slices"
 	"strings"
 	"unicode"
@@ -177,7 +178,7 @@ func ReadOutline(outline, language string) (Template, error) {
 			return wrong("has a heading without a title")
 		case utf8.RuneCountInString(s.Title) > maxTitle:
 			return wrong("has the heading %q, which is longer than %d characters", tidegate.Cut(s.Title), maxTitle)
-		case strings.ContainsAny(s.Title, "[]<>`*_\\&#|~") || strings.Contains(s.Title, "://") || strings.ContainsFunc(s.Title, func(r rune) bool { return !unicode.IsPrint(r) }):
+		case strings.ContainsAny(s.Title, "[]<>`*_\\#|~") || html.UnescapeString(s.Title) != s.Title || strings.Contains(s.Title, "://") || strings.ContainsFunc(s.Title, func(r rune) bool { return !unicode.IsPrint(r) }):
 			return wrong("has the heading %q: a title is plain text, without marks, links and code", tidegate.Cut(s.Title))
 		case t.section(s.Title) != nil:
 			return wrong("has the heading %q twice", s.Title)

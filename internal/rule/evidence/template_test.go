@@ -57,6 +57,8 @@ func TestReadOutline(t *testing.T) {
 		"no mark":       {"## One\n## Two\n## Three\n", []evidence.Section{{Title: "One"}, {Title: "Two", Findings: true}, {Title: "Three"}}, ""},
 		"one section":   {"# Alone\n", []evidence.Section{{Title: "Alone", Findings: true}}, ""},
 		"first level":   {"# One\n# Two\n", []evidence.Section{{Title: "One"}, {Title: "Two", Findings: true}}, ""},
+		"ampersand":     {"## Costs & benefits\n## R&D\n", []evidence.Section{{Title: "Costs & benefits"}, {Title: "R&D", Findings: true}}, ""},
+		"an entity":     {"## Costs &amp; benefits\n", nil, "plain text"},
 		"no heading":    {"Just words\n", nil, "no heading"},
 		"in code":       {"```\n## One\n```\n", nil, "no heading"},
 		"deeper":        {"## One\n### Two\n", nil, "third level"},
