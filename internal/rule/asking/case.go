@@ -38,7 +38,8 @@ type Case struct {
 // NewCase is a question over pages. It is answered in its own language or, where that
 // cannot be told, in the other one.
 func NewCase(question, otherwise string, pages []*claim.Page) *Case {
-	c := &Case{Question: question, Language: cmp.Or(page.QuestionLanguage(question), otherwise), Pages: pages, byID: map[string]*claim.Page{}}
+	c := &Case{Question: question, Pages: pages, byID: map[string]*claim.Page{}}
+	c.Language = cmp.Or(page.QuestionLanguage(question), otherwise)
 	for _, p := range pages {
 		c.byID[p.CID] = p
 	}
