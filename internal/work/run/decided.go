@@ -135,19 +135,11 @@ func (r *Run) signerOf(e Entry, signers *seal.Signers) string {
 	if signers == nil || name == "" {
 		return ""
 	}
-	data, err := r.folder.Read(name)
-	if err != nil {
+	s, message, problem := r.keptDecision(name)
+	if problem != "" || s.Decision.Get("run_id").Str() != r.ID() || !decides(s.Decision, e.Entry) {
 		return ""
 	}
-	doc, err := codec.Parse(data)
-	if err != nil {
-		return ""
-	}
-	message, err := codec.Canonical(doc.Get("decision"))
-	if err != nil || doc.Get("decision").Get("run_id").Str() != r.ID() || !decides(doc.Get("decision"), e.Entry) {
-		return ""
-	}
-	signer, err := signers.Verify(message, []byte(doc.Get("signature").Str()), e.Time)
+	signer, err := signers.Verify(message, []byte(s.Signature), e.Time)
 	if err != nil {
 		return ""
 	}

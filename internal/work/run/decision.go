@@ -184,6 +184,24 @@ func (s *signedDecision) verify(signers *seal.Signers, desk Desk) (by string, er
 // number of the update's first line.
 func decisionName(line int64) string { return fmt.Sprintf("logs/decisions/%06d.json", line) }
 
+// keptDecision is the signed decision in a file of the run, with the bytes that were signed.
+// Problem says why there is none.
+func (r *Run) keptDecision(name string) (s signedDecision, message []byte, problem string) {
+	data, err := r.folder.Read(name)
+	if err != nil {
+		return s, nil, "its signature cannot be read: " + name
+	}
+	doc, err := codec.Parse(data)
+	if err != nil {
+		return s, nil, name + " is not JSON"
+	}
+	s = signedDecision{doc.Get("decision"), doc.Get("signature").Str()}
+	if message, err = codec.Canonical(s.Decision); err != nil {
+		return s, nil, name + " holds no decision"
+	}
+	return s, message, ""
+}
+
 // decisive are the events by which a person's line records a decision.
 var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true, EventAttached: true, EventReplaced: true, EventGranted: true}
 
@@ -216,22 +234,14 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before 
 		unsigned("it has no signature")
 		return
 	}
-	data, err := v.run.folder.Read(name)
-	if err != nil {
-		unsigned("its signature cannot be read: " + name)
+	s, message, problem := v.run.keptDecision(name)
+	if problem != "" {
+		unsigned(problem)
 		return
 	}
-	doc, err := codec.Parse(data)
-	if err != nil {
-		unsigned(name + " is not JSON")
-		return
-	}
-	s := signedDecision{doc.Get("decision"), doc.Get("signature").Str()}
 	at, _ := tidegate.ParseTime(entry.Get("ts").Str())
 	head := s.Decision.Get("head").Str()
-	switch message, err := codec.Canonical(s.Decision); {
-	case err != nil:
-		unsigned(name + " holds no decision")
+	switch {
 	case s.Decision.Get("run_id").Str() != v.run.ID() || s.Decision.Get("created_at").Str() != v.run.manifest.doc.Get("created_at").Str():
 		unsigned(name + " was signed for another run")
 	case !v.recorded.digests[head]:
