@@ -65,7 +65,8 @@ func formatsOf(program *cli.Program) map[string][]string {
 
 func configCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "config", Operands: []tool.Operand{{Name: "KEY", About: "the key to show; all when absent", Optional: true}},
+		Path:     "config",
+		Operands: []tool.Operand{{Name: "KEY", About: "the key to show; all when absent", Optional: true}},
 		Flags:    []tool.Flag{formatFlag("text", "json", "markdown")},
 		Complete: config.Names(),
 		Run: func(ctx context.Context, call cli.Invocation) error {

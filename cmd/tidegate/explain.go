@@ -15,7 +15,7 @@ import (
 func explainCommand(tools []*tool.Tool) cli.Command {
 	return cli.Command{
 		Path:     "explain",
-		Operands: []tool.Operand{{Name: "NAME", About: "the code, rule or word; all codes and rules when absent", Optional: true}},
+		Operands: []tool.Operand{{Name: "NAME", About: "the code, rule or word; all when absent", Optional: true}},
 		Flags:    []tool.Flag{formatFlag("text", "markdown")},
 		Complete: codes(),
 		Run: func(_ context.Context, call cli.Invocation) error {

@@ -20,8 +20,9 @@ import (
 // perspectivesNewCommand writes contracts to start from.
 func perspectivesNewCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "perspectives new", Operands: []tool.Operand{{Name: "QUESTION", About: "the research question"}},
-		Flags: []tool.Flag{{Name: "output", About: "the `file` to write (default perspectives.json in the working folder)", Kind: tool.PathFlag}},
+		Path:     "perspectives new",
+		Operands: []tool.Operand{{Name: "QUESTION", About: "the research question"}},
+		Flags:    []tool.Flag{{Name: "output", About: "the `file` to write (default perspectives.json in the working folder)", Kind: tool.PathFlag}},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			question := markdown.OneLine(call.Args[0])
 			if question == "" {

@@ -27,7 +27,8 @@ func reportCommand(env *catalog.Env) cli.Command {
 		formats = append(formats, f.Name)
 	}
 	return cli.Command{
-		Path: "report", Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id, the beginning of it, or its folder"}},
+		Path:     "report",
+		Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id, the beginning of it, or its folder"}},
 		Flags: []tool.Flag{
 			{Name: "format", About: "how to print the report (default text on a terminal, else markdown)", Enum: formats},
 			{Name: "output", About: "the `file` to write instead of printing", Kind: tool.PathFlag},
@@ -102,7 +103,8 @@ func namedRun(ctx context.Context, env *catalog.Env, call cli.Invocation) (*run.
 
 func sealCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "run seal", Operands: []tool.Operand{{Name: "RUN", About: "the run or audit, by its id, the beginning of it, or its folder"}},
+		Path:     "run seal",
+		Operands: []tool.Operand{{Name: "RUN", About: "the run or audit, by its id, the beginning of it, or its folder"}},
 		Flags: []tool.Flag{
 			{Name: "format", About: "what to write", Default: "sealed", Enum: []string{"sealed", "wacz"}},
 			{Name: "output", About: "the `file` to write (default RUN.sealed or RUN.wacz in the working folder)", Kind: tool.PathFlag},
@@ -163,7 +165,8 @@ func sealed(ctx context.Context, env *catalog.Env, call cli.Invocation, key *sea
 
 func verifyCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "verify", Operands: []tool.Operand{{Name: "FILE", About: "the sealed run, or what the home keeps, by its id"}},
+		Path:     "verify",
+		Operands: []tool.Operand{{Name: "FILE", About: "the sealed run, or what the home keeps, by its id"}},
 		Flags: []tool.Flag{
 			{Name: "signers", About: "an OpenSSH allowed_signers `file` that says whose signatures count", Kind: tool.PathFlag},
 			formatFlag("text", "markdown", "junit"),

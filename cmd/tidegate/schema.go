@@ -68,7 +68,8 @@ func schemaCommand(tools []*tool.Tool) cli.Command {
 		names[i] = s.name
 	}
 	return cli.Command{
-		Path: "schema", Operands: []tool.Operand{{Name: "NAME", About: "the schema; all are listed when absent", Optional: true}},
+		Path:     "schema",
+		Operands: []tool.Operand{{Name: "NAME", About: "the schema; all are listed when absent", Optional: true}},
 		Complete: names,
 		Run: func(_ context.Context, call cli.Invocation) error {
 			if len(call.Args) == 0 {

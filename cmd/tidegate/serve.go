@@ -191,7 +191,8 @@ func userListCommand(env *catalog.Env) cli.Command {
 
 func userRemoveCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "serve user remove", Operands: []tool.Operand{{Name: "NAME", About: "who is let in no longer"}},
+		Path:     "serve user remove",
+		Operands: []tool.Operand{{Name: "NAME", About: "who is let in no longer"}},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			name := call.Args[0]
 			if err := users(env).Remove(byPerson(ctx), name); err != nil {
@@ -269,7 +270,8 @@ func agentSetUp(env *catalog.Env) func() string {
 
 func exportCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "run export", Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder; with --bundle an audit, update or answer, too"}},
+		Path:     "run export",
+		Operands: []tool.Operand{{Name: "RUN", About: "the run; with --bundle an audit, update or answer, too"}},
 		Flags: []tool.Flag{
 			{Name: "html", About: "the `folder` to write", Kind: tool.PathFlag},
 			{Name: "bundle", About: "the `file` to write", Kind: tool.PathFlag},

@@ -19,7 +19,8 @@ const leastEvery = time.Minute
 
 func updateCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "run update", Operands: []tool.Operand{{Name: "RUN", About: "the run or audit, by its id, the beginning of it, or its folder"}},
+		Path:     "run update",
+		Operands: []tool.Operand{{Name: "RUN", About: "the run or audit, by its id, the beginning of it, or its folder"}},
 		Flags: append([]tool.Flag{
 			{Name: "every", About: "do it again after each `duration`, such as 24h", Kind: tool.Word},
 			{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word},

@@ -17,9 +17,10 @@ import (
 
 func fixCommand(env commands) cli.Command {
 	return cli.Command{
-		Path: "review fix", Operands: []tool.Operand{{Name: "FINDING", About: "its id, as `review run` shows it; all that count when absent", Optional: true, Repeats: true}},
-		Flags: changeFlags,
-		Run:   env.reviewFix,
+		Path:     "review fix",
+		Operands: []tool.Operand{{Name: "FINDING", About: "its id; all that count when absent", Optional: true, Repeats: true}},
+		Flags:    changeFlags,
+		Run:      env.reviewFix,
 	}
 }
 

@@ -34,7 +34,8 @@ func forgeCommands(env commands) []cli.Command {
 			About: "write what persons dismissed in the conversations to this `file`, for review run", Kind: tool.PathFlag}},
 		Run: env.reviewPull,
 	}, {
-		Path: "review publish", Operands: []tool.Operand{{Name: "FILE", About: "the review, as --format json printed it", Optional: true}},
+		Path:     "review publish",
+		Operands: []tool.Operand{{Name: "FILE", About: "the review, as --format json printed it", Optional: true}},
 		Flags: []tool.Flag{name,
 			{Name: "number", About: "the `number` of the pull request", Kind: tool.Word},
 			{Name: "head", About: "the `commit` that was reviewed", Kind: tool.Word},

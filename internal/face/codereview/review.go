@@ -60,11 +60,12 @@ func (s *session) looking(c *dispatch.Team) bool {
 var findingOperand = tool.Operand{Name: "FINDING", About: "its id, as `review run` shows it"}
 
 // hookOperand is when git has a review made.
-var hookOperand = tool.Operand{Name: "KIND", About: "pre-commit, which is the default, pre-push or post-commit", Optional: true}
+var hookOperand = tool.Operand{Name: "KIND", About: "pre-commit (the default), pre-push, post-commit", Optional: true}
 
 func reviewCommands(env commands) []cli.Command {
 	return []cli.Command{{
-		Path: "review run", Operands: []tool.Operand{{Name: "A..B", About: "two revisions; what is not on the main branch yet when absent", Optional: true}},
+		Path:     "review run",
+		Operands: []tool.Operand{{Name: "A..B", About: "two revisions to compare", Optional: true}},
 		Flags: append(append([]tool.Flag{
 			{Name: "base", About: "the `revision` to compare with", Kind: tool.Word},
 			{Name: "head", About: "the `revision` to review instead of the files as they are; one that the main branch has is compared with the commit before it", Kind: tool.Word},
@@ -92,7 +93,8 @@ func reviewCommands(env commands) []cli.Command {
 		}, testFlags...), slices.Concat(screen.CellFlags, screen.BudgetFlags)...),
 		Run: env.reviewRun,
 	}, {
-		Path: "review dismiss", Operands: []tool.Operand{{Name: findingOperand.Name, About: findingOperand.About, Repeats: true}},
+		Path:     "review dismiss",
+		Operands: []tool.Operand{{Name: findingOperand.Name, About: findingOperand.About, Repeats: true}},
 		Flags: []tool.Flag{
 			{Name: "reason", About: "why it does not count", Kind: tool.Word},
 			{Name: "from", About: "the `FILE` with the review, or the address of the pull request", Kind: tool.Word},

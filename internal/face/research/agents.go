@@ -35,7 +35,8 @@ func agentsCommands(env commands) []cli.Command {
 			},
 		},
 		{
-			Path: "agents check", Operands: []tool.Operand{{Name: "DRIVER", About: "the agent to ask; all that are set up when absent", Optional: true}},
+			Path:     "agents check",
+			Operands: []tool.Operand{{Name: "DRIVER", About: "the agent; all when absent", Optional: true}},
 			Flags:    []tool.Flag{screen.ModelFlag, format, screen.UnconfinedFlag},
 			Complete: dispatch.AgentNames(),
 			Run: func(ctx context.Context, call cli.Invocation) error {

@@ -15,7 +15,11 @@ import (
 
 func askCommand(env commands, flags ...tool.Flag) cli.Command {
 	return cli.Command{
-		Path: "ask", Operands: []tool.Operand{{Name: "RUN", About: "the run or audit to ask, or several", Repeats: true}, {Name: "QUESTION", About: "what you want to know"}},
+		Path: "ask",
+		Operands: []tool.Operand{
+			{Name: "RUN", About: "the run or audit to ask, or several", Repeats: true},
+			{Name: "QUESTION", About: "what you want to know"},
+		},
 		Flags: flags,
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			s := &session{Session: screen.NewSession(env.Env, call)}
@@ -28,7 +32,8 @@ func askCommand(env commands, flags ...tool.Flag) cli.Command {
 func (s *session) answer(ctx context.Context) (int, error) {
 	args := s.Call.Args
 	if len(args)-1 > library.MostAsked {
-		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("RUN", len(args)-1), "a question is about at most %d runs and audits; words that belong together need quotes", library.MostAsked)
+		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("RUN", len(args)-1),
+			"a question is about at most %d runs and audits; words that belong together need quotes", library.MostAsked)
 	}
 	var items []*library.Item
 	for _, name := range args[:len(args)-1] {

@@ -31,7 +31,8 @@ func Commands(surroundings *dispatch.Env) []cli.Command {
 	notify := tool.Flag{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word}
 	return cli.Described(texts, append([]cli.Command{
 		{
-			Path: "research", Operands: []tool.Operand{{Name: "QUESTION", About: "what you want to know", Optional: true}},
+			Path:     "research",
+			Operands: []tool.Operand{{Name: "QUESTION", About: "what you want to know", Optional: true}},
 			Flags: append([]tool.Flag{
 				agentFlag, screen.ModelFlag,
 				{Name: "again", About: "ask the question of this finished `run` again, with its perspectives and settings, and say how the reports differ", Kind: tool.Word},
@@ -43,14 +44,16 @@ func Commands(surroundings *dispatch.Env) []cli.Command {
 		},
 		askCommand(env, append([]tool.Flag{agentFlag, screen.ModelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, screen.CellFlags...)...),
 		{
-			Path: "run continue", Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder; the one that was last driven here when absent", Optional: true}},
-			Flags: append([]tool.Flag{agentFlag, screen.ModelFlag, quiet, notify, format}, slices.Concat(screen.Flags(brief.Named("one-agent", "adapt")), screen.CellFlags, screen.BudgetFlags)...),
-			Run:   env.resume,
+			Path:     "run continue",
+			Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder; the last one when absent", Optional: true}},
+			Flags:    append([]tool.Flag{agentFlag, screen.ModelFlag, quiet, notify, format}, slices.Concat(screen.Flags(brief.Named("one-agent", "adapt")), screen.CellFlags, screen.BudgetFlags)...),
+			Run:      env.resume,
 		},
 		{
-			Path: "run watch", Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder"}},
-			Flags: []tool.Flag{format},
-			Run:   env.watch,
+			Path:     "run watch",
+			Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder"}},
+			Flags:    []tool.Flag{format},
+			Run:      env.watch,
 		},
 		setupCommand(env),
 	}, agentsCommands(env)...))
