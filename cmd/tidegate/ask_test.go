@@ -82,7 +82,7 @@ func TestAskCommand(t *testing.T) {
 	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 {
 		t.Errorf("%d: %s", status, out.String())
 	}
-	if status := ask(); status != 2 || !strings.Contains(out.String(), "and then the question") {
+	if status := ask(); status != 2 || !strings.Contains(out.String(), "QUESTION is missing") {
 		t.Errorf("%d: %s", status, out.String())
 	}
 	after := snapshot(t, filepath.Join(home, "runs"))

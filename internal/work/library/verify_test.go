@@ -62,7 +62,7 @@ func TestAnUpdateWithoutANetworkSaysSo(t *testing.T) {
 	runs := filepath.Join(t.TempDir(), "runs")
 	id, _ := plant(t, runs)
 	_, err := library.Update(t.Context(), desk(), runs, web{}.again, open(t, runs, id))
-	if tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "or there is no network") {
+	if tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "not one of 28 sources could be reached: ") {
 		t.Errorf("without a network: %v", err)
 	}
 	if kept, err := os.ReadDir(store.Updates.Home(runs)); err == nil && len(kept) > 0 {
