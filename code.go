@@ -197,7 +197,7 @@ var Explanations = []Explanation{
 	{DropRequired, NotMet, "A sentence, or what replaced it, was not supported in two rounds.", "Take the sentence out, without another in its place."},
 	{VerdictMissing, NotMet, "A second reader's answer leaves out a claim, or names one twice or one that it was not asked.", "Answer every claim of the prompt exactly once."},
 	{WordsNotFound, NotMet, "The words that a second reader quotes for a claim do not stand in the passage that it names, or are too few.", "Copy at least three words from the passage, exactly, or give another verdict."},
-	{ControlFailed, NotMet, "A second reader called a planted error supported. Nothing says which.", "Read every claim against its passages; the part is asked again."},
+	{ControlFailed, NotMet, "A second reader called a sentence and its contrary supported, or confirmed a false finding. Nothing says which.", "Read every claim against its passages; the part is asked again."},
 
 	{InvalidArgs, Invalid, "An argument is missing, blank, misspelt, of the wrong type or out of range.", "Correct the argument; `--help` of a command and `tidegate tools --json` show what is expected."},
 	{InvalidJSON, Invalid, "A document is not strict JSON: a syntax error, a duplicate key, trailing data or invalid UTF-8.", "Correct the document at the position in the message."},

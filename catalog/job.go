@@ -176,7 +176,7 @@ func jobTools(env tools) []*tool.Tool {
 		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobOfRunIn) (job.ShowResult, error) {
 			shown, err := b.Show(in.JobID)
 			if err == nil {
-				shown.Controls, err = b.Controls(in.JobID)
+				shown.Pairs, err = b.Pairs(in.JobID)
 			}
 			return shown, err
 		})),

@@ -137,6 +137,16 @@ func askAgain(ctx context.Context, folder *artifact.Folder, at string, task driv
 // Recorded is the attempt.json that a recording has for an attempt at a job, nil where it
 // has none and for a driver that is no recording.
 func Recorded(d driver.Driver, job string, attempt int) []byte {
+	return recordedFile(d, attemptDir(job, attempt)+"attempt.json")
+}
+
+// RecordedSeed is the file with the seed of a round that a recording has, nil where it has
+// none.
+func RecordedSeed(d driver.Driver, round int64) []byte {
+	return recordedFile(d, fmt.Sprintf("review/rounds/%d/seed.json", round))
+}
+
+func recordedFile(d driver.Driver, name string) []byte {
 	r, ok := d.(*recorded)
 	if !ok {
 		return nil
@@ -146,7 +156,7 @@ func Recorded(d driver.Driver, job string, attempt int) []byte {
 		return nil // the answer cannot be read either, which says why
 	}
 	defer folder.Close()
-	data, _ := folder.Read(attemptDir(job, attempt) + "attempt.json")
+	data, _ := folder.Read(name)
 	return data
 }
 

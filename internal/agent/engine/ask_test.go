@@ -151,7 +151,7 @@ func TestAskAnswersFromTheArchive(t *testing.T) {
 	if !got.Pass || !strings.HasPrefix(got.Answer, strings.TrimSuffix(sentence, ".")) || len(got.Sources) != 1 || len(got.Sentences) != 1 || got.Sentences[0].Verdict == nil || got.Sentences[0].Verdict.Verdict != "supported" || got.Next != "" {
 		t.Errorf("got %+v", got)
 	}
-	if !strings.Contains(got.Trust, "1 sentence") || !strings.Contains(got.Trust, "planted error") {
+	if !strings.Contains(got.Trust, "1 sentence") || !strings.Contains(got.Trust, "tested with 1 pair") {
 		t.Errorf("the trust line is %q", got.Trust)
 	}
 	if !maps.Equal(before, a.files(store.Audits.Home(a.runs))) {
@@ -273,7 +273,7 @@ func TestAskNeedsAReaderThatSees(t *testing.T) {
 		},
 	}
 	_, err := a.ask(pool, "What did the "+strings.Join(strings.Fields(sentence)[3:7], " ")+" do?")
-	if tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "planted errors") {
+	if tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "missed too much") {
 		t.Errorf("a reader that confirms everything counts: %v", err)
 	}
 	if found, _ := filepath.Glob(filepath.Join(store.Answers.Home(a.runs), "*", "result.json")); len(found) > 0 {

@@ -96,7 +96,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		if err != nil {
 			return ending{}, a.left(ctx, err)
 		}
-		if verdict.Accepted {
+		if verdict.Accepted || verdict.State != job.Leased {
 			return ending{}, nil
 		}
 		d.faults, d.warnings = verdict.Faults, verdict.Warnings
@@ -211,7 +211,7 @@ func (a *attempt) submit(ctx context.Context, turn int, answer driver.Answer, re
 		verdict, err = a.online(ctx, verdict, turn)
 	}
 	d.faults, d.warnings = verdict.Faults, verdict.Warnings
-	return verdict.Accepted, err
+	return verdict.Accepted || verdict.State != job.Leased, err // one that is held has ended, too
 }
 
 // lineAgain is how often the sources of an answer are tried again where nothing can be

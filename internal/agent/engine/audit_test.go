@@ -60,7 +60,7 @@ func TestASecondReaderOfAnAudit(t *testing.T) {
 		return faithful(ctx, task)
 	})
 	read := result.Summary.Read
-	if read == nil || read.Supported != 12 || read.Unsupported != 1 || read.Unread != 0 || read.Controls.Planted < 6 || read.Controls.Caught != read.Controls.Planted || read.Controls.Hard == 0 {
+	if read == nil || read.Supported != 12 || read.Unsupported != 1 || read.Unread != 0 || read.Pairs.Asked < 6 || read.Pairs.Missed != 0 || read.Pairs.Hard == 0 {
 		t.Fatalf("%+v", read)
 	}
 	for _, s := range result.Sentences {
@@ -84,14 +84,17 @@ func TestASecondReaderOfAnAudit(t *testing.T) {
 		t.Errorf("%+v %v", v, err)
 	}
 	again, err := replay.Audit(t.Context(), desk, file, "test")
-	if err != nil || !again.Pass || len(again.Steps) != 3 {
+	if err != nil || !again.Pass || len(again.Steps) != 1+len(pool.asked) {
 		t.Errorf("%+v %v", again, err)
 	}
 
 	// What the reader said cannot be changed afterwards, nor an answer added.
 	kept := filepath.Join(result.AuditPath, "jobs", "verify.1", "001", "reading.json")
+	if !strings.Contains(must.Read(t, kept), "unsupported") {
+		kept = strings.Replace(kept, "verify.1", "verify.2", 1)
+	}
 	was := must.Get(os.ReadFile(kept))(t)
-	other := filepath.Join(result.AuditPath, "jobs", "verify.1", "002", "reading.json")
+	other := filepath.Join(filepath.Dir(filepath.Dir(kept)), "002", "reading.json")
 	for _, change := range []func() error{
 		func() error {
 			return os.WriteFile(kept, []byte(strings.Replace(string(was), "unsupported", "supported", 1)), 0o600)
@@ -126,7 +129,7 @@ func TestAnUnfitReaderOfAnAudit(t *testing.T) {
 		t.Errorf("%+v, passes: %v", read, result.Pass)
 	}
 	last := result.Findings[len(result.Findings)-1]
-	if last.Code != "NOT_READ" || !strings.Contains(last.Text, "planted") {
+	if last.Code != "NOT_READ" || !strings.Contains(last.Text, "missed too much") {
 		t.Errorf("%+v", result.Findings)
 	}
 	log, err := os.ReadFile(filepath.Join(result.AuditPath, "logs", "audit.jsonl"))

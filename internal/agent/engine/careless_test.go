@@ -170,7 +170,7 @@ func TestNoReaderStopsAnHonestReport(t *testing.T) {
 				t.Fatalf("%s, %v", shown(out), err)
 			}
 			claims, err := sentences.ReadClaims(runs.Open(t, manifest))
-			if err != nil || !claims.Judge(true).Pass() || claims.Controls.Caught < 3 {
+			if err != nil || !claims.Judge(true).Pass() || claims.Pairs.Asked < 3 {
 				t.Errorf("%s, %v", shown(claims), err)
 			}
 			events := must.Get(runs.Open(t, manifest).EventsOf(run.EventUnfit))(t)

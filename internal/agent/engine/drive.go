@@ -117,6 +117,23 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 	return drive(ctx, board, rules{settle: s.settle, outOfBudget: s.outOfBudget}, options)
 }
 
+// recordedSeeds are the seeds of the recording that reads, nil for other readers.
+func (o Options) recordedSeeds() func(round int64) []byte {
+	for _, role := range []string{"verifier", "reviewer", ""} {
+		agent, named := o.Agents[role]
+		switch {
+		case !named:
+		case agent.Recording == nil:
+			return nil
+		case agent.Recording.Seed == nil:
+			return func(int64) []byte { return nil }
+		default:
+			return agent.Recording.Seed
+		}
+	}
+	return nil
+}
+
 // rules do what needs no agent.
 type rules struct {
 	settle func(ctx context.Context) (StepResult, error)
@@ -132,6 +149,7 @@ func drive(ctx context.Context, board *job.Board, by rules, options Options) (Ou
 		}
 		defer claim.Release()
 	}
+	board.Seeds = options.recordedSeeds()
 	var err error
 	copied := ""
 	if options.Copy != nil {

@@ -72,7 +72,7 @@ func driveFolder(ctx context.Context, options Options, what, path string, presen
 }
 
 // ReadReport lets second readers read the parts of an audited report, as those of a run
-// are read: with planted errors, in jobs that the folder of the audit keeps. It returns
+// are read: with twins of sentences, in jobs that the folder of the audit keeps. It returns
 // why not all of them were read, "" where they were, and what it took. It returns
 // LOCK_HELD when another process drives it, CANCELLED, and the errors of reading and
 // writing the folder.
@@ -80,7 +80,13 @@ func ReadReport(ctx context.Context, parts *audit.Parts, budget run.Budget, opti
 	out, err := driveFolder(ctx, options, "audit", parts.Folder.Path(), func() job.Work {
 		return job.Work{ID: parts.ID, CreatedAt: parts.CreatedAt, Budget: budget, Log: run.LogFile, IDKey: "audit_id",
 			Kinds: []job.Kind{job.Reading(options.Desk, parts.Questions, 1)}}
-	}, func(context.Context, *job.Board) (bool, error) { return parts.Advance() })
+	}, func(ctx context.Context, b *job.Board) (bool, error) {
+		if len(parts.Claims.Parts) > 0 {
+			return parts.Advance()
+		}
+		err := b.Deal(ctx, &parts.Readings)
+		return len(parts.Claims.Parts) > 0, err
+	})
 	if err == nil && out.WaitingFor != ForNothing {
 		why = out.Reason
 	}
@@ -128,6 +134,8 @@ func (w *folderWork) settle(ctx context.Context) (StepResult, error) {
 		out.WaitingFor, out.Reason = ForPerson, w.over
 	case counts[job.Open]+counts[job.Leased] > 0:
 		out.WaitingFor, out.Reason = ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(counts[job.Open], "job"), counts[job.Leased])
+	case len(exhausted) == 0:
+		out.WaitingFor, out.Reason = ForAgents, report.Counted(counts[job.Held], "answer")+" held"
 	default:
 		var fault string
 		fault, w.refused = w.lastFault(exhausted[0])
@@ -230,7 +238,7 @@ func (q *question) judge(ctx context.Context, text string) ([]evidence.Fault, er
 
 // advance goes from an accepted answer to its readers, and from what they refuse to the next
 // round.
-func (q *question) advance(ctx context.Context, _ *job.Board) (more bool, err error) {
+func (q *question) advance(ctx context.Context, board *job.Board) (more bool, err error) {
 	if q.readings == nil {
 		text, err := q.asked.Folder.Read(job.AskedFile(q.round))
 		if err != nil {
@@ -243,10 +251,8 @@ func (q *question) advance(ctx context.Context, _ *job.Board) (more bool, err er
 			q.why = "the agent found no answer in the passages"
 			return false, nil
 		}
-		reading.SetParts(&q.answer.Claims)
-		material := q.asked.Material(ctx, &q.answer.Claims)
-		q.readings = &sentences.Readings{Questions: &reading.Questions{Claims: &q.answer.Claims, Further: q.answer.Further, First: material, Second: material}, Folder: q.asked.Folder, Round: q.round}
-		return true, nil
+		q.readings = &sentences.Readings{Questions: &reading.Questions{Claims: &q.answer.Claims, Further: q.answer.Further, Material: reading.Material{Language: q.asked.Language, Text: q.asked.Text}}, Folder: q.asked.Folder, Round: q.round}
+		return true, board.Deal(ctx, q.readings)
 	}
 	if more, err := q.readings.Advance(); more || err != nil {
 		return more, err

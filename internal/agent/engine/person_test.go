@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -113,7 +114,7 @@ func TestAPersonReads(t *testing.T) {
 		left  run.Status
 	}{
 		{"the reader is unfit", 4, run.Running},
-		{"no tries are left", 2, run.Failed},
+		{"no tries are left", 1, run.Failed},
 	} {
 		t.Run(test.name, func(t *testing.T) { aPersonReads(t, test.tries, test.left) })
 	}
@@ -128,29 +129,34 @@ func aPersonReads(t *testing.T, tries float64, left run.Status) {
 	}
 	board := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer board.Close()
-	prompt, err := board.Prompt(t.Context(), "verify.1")
-	if err != nil || !strings.Contains(prompt.PromptMD, "\nclaim c1\n") || strings.Count(prompt.PromptMD, "\nclaim c") != 4 {
-		t.Fatal(prompt.PromptMD, err)
-	}
 	type verdict map[string]any
-	var given []verdict
-	for i, c := range reader.Claims(prompt.PromptMD) {
-		passage, words := reader.Words(c.Sentence, c.Passages)
-		given = append(given, verdict{"claim": fmt.Sprintf("c%d", i+1), "verdict": "supported", "passage": passage, "words": words})
+	asked := 0
+	for _, id := range []string{"verify.1", "verify.2"} {
+		prompt := must.Get(board.Prompt(t.Context(), id))(t)
+		names := regexp.MustCompile(`(?m)^claim (c\d)$`).FindAllStringSubmatch(prompt.PromptMD, -1)
+		var given []verdict
+		for i, c := range reader.Claims(prompt.PromptMD) {
+			passage, words := reader.Words(c.Sentence, c.Passages)
+			given = append(given, verdict{"claim": names[i][1], "verdict": "supported", "passage": passage, "words": words})
+		}
+		asked += len(given)
+		short, _ := json.Marshal(verdict{"verdicts": given[1:]})
+		if out, err := board.Answer(aPerson(t), id, short); err != nil || out.Accepted || len(out.Faults) == 0 {
+			t.Fatal(shown(out), err)
+		}
+		whole, _ := json.Marshal(verdict{"verdicts": given})
+		if out, err := board.Answer(aPerson(t), id, whole); err != nil || out.Accepted != (id == "verify.2") {
+			t.Fatal(shown(out), err)
+		}
 	}
-	short, _ := json.Marshal(verdict{"verdicts": given[1:]})
-	if out, err := board.Answer(aPerson(t), "verify.1", short); err != nil || out.Accepted {
-		t.Fatal(shown(out), err)
-	}
-	whole, _ := json.Marshal(verdict{"verdicts": given})
-	if out, err := board.Answer(aPerson(t), "verify.1", whole); err != nil || !out.Accepted {
-		t.Fatal(shown(out), err)
+	if asked != 4 {
+		t.Errorf("%d sentences were asked about", asked)
 	}
 	if out := drive(t, manifest, desk, pool); out.Status != run.Completed {
 		t.Fatal(shown(out))
 	}
 	trust, err := sentences.ReadTrust(runs.Open(t, manifest))
-	if err != nil || !strings.Contains(trust.Line, "A person read some of it, and was not tested.") || strings.Contains(trust.Line, "Readers were tested") {
+	if err != nil || !strings.Contains(trust.Line, "A person read some of it, and was not tested.") || !strings.Contains(trust.Line, "in answers that were refused") {
 		t.Errorf("%+v, %v", trust, err)
 	}
 	verify(t, manifest)

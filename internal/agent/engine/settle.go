@@ -252,6 +252,8 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 		}
 		return nil, true, s.leave(ctx, run.Failure{Code: tidegate.JobNotOpen, Gate: gate, Count: int64(len(exhausted)), Jobs: exhausted,
 			Message: "all tries are used up for " + tidegate.Cut(strings.Join(names, ", "))})
+	case work[job.Held] > 0: // whoever handed in the last of them has its pairs judged
+		return &pause{ForAgents, report.Counted(work[job.Held], "answer") + " held"}, true, nil
 	}
 	return nil, false, nil
 }

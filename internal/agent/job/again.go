@@ -2,8 +2,6 @@ package job
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -13,32 +11,20 @@ import (
 type LeasedAgain struct {
 	Attempt  int
 	PromptMD string
-	// ControlSeedDigest is that of the seed that chose the errors planted in the prompt,
-	// "" where none are.
-	ControlSeedDigest string
-	MadeFrom          *MadeFrom
+	MadeFrom *MadeFrom
 }
 
-// LeaseAgain makes the prompt of a job's next attempt as [Board.Lease] did. Driver and
-// seed are those that the attempt keeps: the seed counts where no rule says which it must
-// be, and a person may be asked without one. It is for a run as it stood when the job was
-// given out.
-//
-// It returns JOB_NOT_FOUND, and INVALID_STATE where a seed is lacking.
-func (b *Board) LeaseAgain(ctx context.Context, id, driver, seed string) (LeasedAgain, error) {
+// LeaseAgain makes the prompt of a job's next attempt as [Board.Lease] did, for a person where
+// that reads. It is for a run as it stood when the job was given out. It returns
+// JOB_NOT_FOUND.
+func (b *Board) LeaseAgain(ctx context.Context, id string, byPerson bool) (LeasedAgain, error) {
 	j, err := b.Job(id)
 	if err != nil {
 		return LeasedAgain{}, err
 	}
-	j.drawn, j.byPerson = &seed, seed == "" && tidegate.ActorOf(ctx).Kind == tidegate.Person
-	if strings.HasPrefix(driver, "recorded") {
-		j.recorded = &recordedAttempt{ControlSeed: seed}
-	}
+	j.byPerson = byPerson && tidegate.ActorOf(ctx).Kind == tidegate.Person
 	made, err := j.task.prompt(ctx, &j)
 	out := LeasedAgain{Attempt: j.next(), PromptMD: made.text}
-	if made.seed != "" {
-		out.ControlSeedDigest = seedDigest(made.seed)
-	}
 	if err == nil {
 		out.MadeFrom, err = b.madeFrom(&j)
 	}
@@ -53,9 +39,8 @@ type Again struct {
 	// Repair is the prompt that asks the agent to repair a refused answer, where it
 	// is asked to.
 	Repair string `json:"-"`
-	// ControlSeed chose the errors that were planted for a second reader, where the
-	// verdict uses it up.
-	ControlSeed string `json:"-"`
+	// Held says that the answer waits for its pairs.
+	Held bool `json:"-"`
 }
 
 // JudgeAgain judges an answer that the run kept, as [Board.Submit] did, and stages
@@ -82,45 +67,15 @@ func (b *Board) JudgeAgain(ctx context.Context, desk run.Desk, id string, number
 		return Again{}, err
 	}
 	out := Again{Unwrapped: took, Faults: judged.faults, Warnings: judged.warnings}
-	missed := missedControls(judged.faults)
-	if missed || len(judged.faults) == 0 {
-		out.ControlSeed = a.ControlSeed
-	}
-	if missed {
-		before, err := b.readingsBefore()
-		if err != nil {
-			return out, err
-		}
-		return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error {
-			b.noteUnfit(update{u, u}, &j, a, before)
-			return nil
-		})
-	}
 	if len(judged.faults) > 0 {
 		out.Repair, err = Repair(j.answerFormat(), judged.faults, judged.warnings)
 		return out, err
 	}
-	return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error { return judged.result.take(update{u, u}, &j, number) })
-}
-
-// readingsBefore says what had become of each attempt to read, by the verdicts that the
-// log has: the attempts themselves may know more than was known then.
-func (b *Board) readingsBefore() (func(*Attempt) (judged, failed bool), error) {
-	verdicts, err := b.Run().EventsOf(run.EventVerdict)
-	if err != nil {
-		return nil, err
+	if out.Held = judged.held; out.Held {
+		return out, nil
 	}
-	type attempt struct {
-		job    string
-		number int64
-	}
-	failed := map[attempt]bool{}
-	for _, v := range verdicts {
-		number, _ := v.Entry.Get("attempt").Int()
-		failed[attempt{v.Entry.Get("job_id").Str(), number}] = slices.Contains(v.Entry.Get("faults").Strs(), string(tidegate.ControlFailed))
-	}
-	return func(a *Attempt) (bool, bool) {
-		missed, judged := failed[attempt{a.JobID, int64(a.Number)}]
-		return judged, missed
-	}, nil
+	return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error {
+		j.seeds = b.Seeds
+		return judged.result.take(update{u, u}, &j, number)
+	})
 }

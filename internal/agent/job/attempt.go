@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -23,10 +24,11 @@ const (
 	OutcomeRefused  = "refused"
 	OutcomeReleased = "released"
 	OutcomeExpired  = "expired"
+	OutcomeVoid     = "void" // a reading that does not count, for which nobody is charged
 )
 
 // outcomesGivenBack are the kinds of errors for which nobody can be blamed.
-var outcomesGivenBack = []string{"rate", "unavailable"}
+var outcomesGivenBack = []string{"rate", "unavailable", OutcomeVoid}
 
 // MaxSubmissions is how many answers one attempt takes.
 const MaxSubmissions = 4
@@ -59,8 +61,10 @@ type Attempt struct {
 	ToolCalls map[string]float64 `json:"tool_calls,omitempty"`
 	// Confinement is how the agent of the last answer was kept.
 	Confinement *run.Confinement `json:"confinement,omitzero"`
-	// ControlSeed chose the errors that were planted for a second reader.
-	ControlSeed string `json:"control_seed,omitzero"`
+	// ByPerson says that a person reads: without twins, and not tested.
+	ByPerson bool `json:"by_person,omitzero"`
+	// Pairs are those whose twin a second reader was shown, as they were judged.
+	Pairs []reading.Tested `json:"pairs,omitzero"`
 	// MadeFrom is what it was asked about.
 	MadeFrom *MadeFrom `json:"made_from,omitzero"`
 	// Refuses says that a second reader refuses most of what stands by rule: another is

@@ -23,10 +23,15 @@ type Board struct {
 	// Fetch is how the sources of an answer are reached while it is judged; with nil
 	// they are not.
 	Fetch sourcing.Fetch
+	// Seeds are the files with the seeds by which sentences are dealt to readers, where
+	// these are a recording; nil where they are drawn.
+	Seeds func(round int64) []byte
 
 	open     func(ctx context.Context) (*work, error)
 	desk     run.Desk
 	together parallel.Together[change]
+
+	settling sync.Mutex // pairs are judged one look at a time
 
 	mu     sync.Mutex
 	work   *work
@@ -334,6 +339,8 @@ func (b *Board) state(j *Job) State {
 		return Accepted
 	case j.lease.Lives(b.lived(j.lease)):
 		return Leased
+	case j.held():
+		return Held
 	case j.triesLeft(int(b.work.policy.Budget.Tries), b.desk.Now()) == 0:
 		return Exhausted
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -62,6 +64,32 @@ func (v CodeVerify) judge(_ context.Context, _ *Job, a answer) (judgement, error
 	}
 	checked, faults := review.JudgeChecks(v.Checks(a.attempt.Number), doc)
 	return judgement{faults: remarkFaults(faults), result: checksResult(checked)}, nil
+}
+
+// missesFindings reports whether a reader of findings may read no more: at least two of its
+// answers, and more than a third, confirmed what is not so.
+func missesFindings(attempts []*Attempt) bool {
+	judged, missed := 0, 0
+	for _, a := range attempts {
+		if last := a.lastAnswer(); last != nil && last.Judged {
+			judged++
+			if a.missedPair() {
+				missed++
+			}
+		}
+	}
+	return missed > 1 && 3*missed > judged
+}
+
+// noteUnfit logs that a reader of findings reads no more, where its attempt a, which is judged
+// at this moment, makes it so.
+func (b *Board) noteUnfit(u update, j *Job, a *Attempt) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	others := slices.DeleteFunc(b.readings(j.Kind, a.reader()), func(other *Attempt) bool { return other.JobID == a.JobID && other.Number == a.Number })
+	if missesFindings(append(others, a)) {
+		u.Log(run.EventUnfit, "READER_UNFIT", tidegate.Pairs("job_id", j.ID, "attempt", a.Number, "reader", a.reader()))
+	}
 }
 
 // checksResult is what was said of findings.

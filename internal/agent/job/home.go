@@ -205,7 +205,7 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		if err != nil {
 			return err
 		}
-		if j.State == Accepted || j.State == Leased {
+		if j.State == Accepted || j.State == Leased || j.State == Held {
 			return notOpen(j)
 		}
 		if _, err := closeLapsed(update{u, u}, &j); err != nil {

@@ -110,8 +110,6 @@ type draft struct {
 	forbidden []string
 	// folder is where the agent works, for a job that changes files
 	folder string
-	// seed chooses the controls of a part that a second reader is asked
-	seed string
 	// contract is the file of perspectives that holds the contract; nil without one
 	contract []byte
 }
@@ -139,6 +137,7 @@ type judgement struct {
 	// here.
 	offline bool
 	refuses bool // a second reader refuses most of what stands by rule
+	held    bool // it waits for its pairs
 }
 
 // result is what an accepted answer comes to. Each kind of jobs has its own.
@@ -154,6 +153,7 @@ type State string
 const (
 	Open      State = "open"
 	Leased    State = "leased"
+	Held      State = "held" // its answer waits for other parts of the report
 	Accepted  State = "accepted"
 	Exhausted State = "exhausted" // its tries are used up: the run needs a person
 )
@@ -163,7 +163,7 @@ const (
 type Job struct {
 	ID        string  `json:"job_id"`
 	Kind      string  `json:"kind" jsonschema:"perspectives, wave1, wave2, summary, outline, section, synthesis, verify or review"`
-	State     State   `json:"state" enum:"open,leased,accepted,exhausted"`
+	State     State   `json:"state" enum:"open,leased,held,accepted,exhausted"`
 	Attempt   int     `json:"attempt" jsonschema:"the number of the last attempt, 0 before the first"`
 	TriesLeft int     `json:"tries_left"`
 	Title     string  `json:"title"`
@@ -171,15 +171,14 @@ type Job struct {
 	ExpiresAt *string `json:"expires_at" jsonschema:"when the lease ends, null when there is none"`
 
 	kind        *Kind
-	task        task             // what it asks for; nil for a job that is not asked for any more
-	role        string           // that does it, "" for that of its kind
-	format      string           // of its answer, "" for that of its kind
-	perspective string           // of which perspective, "" for a job of the whole work
-	wave        run.Stage        // of the output that it is about
-	round       int64            // of review
-	byPerson    bool             // a person answers it
-	drawn       *string          // the seed that an attempt had which is done again
-	recorded    *recordedAttempt // that the next attempt repeats, nil for none
+	task        task                     // what it asks for; nil for a job that is not asked for any more
+	role        string                   // that does it, "" for that of its kind
+	format      string                   // of its answer, "" for that of its kind
+	perspective string                   // of which perspective, "" for a job of the whole work
+	wave        run.Stage                // of the output that it is about
+	round       int64                    // of review
+	byPerson    bool                     // a person answers it
+	seeds       func(round int64) []byte // those of the recording that reads, nil for none
 
 	folder   *artifact.Folder // of the record that keeps it
 	done     bool             // the work has what the job is to write

@@ -31,7 +31,7 @@ type LeaseInput struct {
 	JobID  string        // "" for the first that is open
 	For    time.Duration // 0 for DefaultLease
 	Home   *Home         // set by the process that drives the run
-	// Person says that a person answers: a part of the report is read without controls.
+	// Person says that a person answers: a part of the report is read without twins.
 	Person bool
 	// Recording is the agent where its answers were kept earlier, else nil.
 	Recording *Recording
@@ -168,7 +168,6 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 		if err := kept.answers(id, from); err != nil && !b.Policy().Evidence.Adapt {
 			return nil, err
 		}
-		j.recorded = &kept
 	}
 	made, err := j.task.prompt(ctx, &j)
 	if err != nil {
@@ -248,7 +247,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft, from *MadeFro
 	}
 	a := &Attempt{
 		SchemaVersion: AttemptVersion, RunID: b.ID(), JobID: j.ID, Kind: j.Kind, Number: number, Holder: lease.Holder,
-		PromptDigest: codec.DigestBytes([]byte(made.text)), TokenDigest: digest, StartedAt: u.Now(), Sources: made.sources, ControlSeed: made.seed, MadeFrom: from,
+		PromptDigest: codec.DigestBytes([]byte(made.text)), TokenDigest: digest, StartedAt: u.Now(), Sources: made.sources, ByPerson: in.Person && j.Kind == verifyKind.name, MadeFrom: from,
 	}
 	if in.Home != nil {
 		a.Driver, a.Model = in.Home.Driver, in.Home.Model
@@ -256,9 +255,6 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft, from *MadeFro
 	}
 	fields := tidegate.Pairs("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
 		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt, "args", tidegate.Pairs())
-	if a.ControlSeed != "" {
-		fields = append(fields, tidegate.Detail{Key: "control_seed_digest", Value: seedDigest(a.ControlSeed)})
-	}
 	u.Log(run.EventLeased, "job_lease", fields)
 	if err := u.Write(a.dir()+"/prompt.md", []byte(made.text)); err != nil {
 		return nil, nil, nil, err

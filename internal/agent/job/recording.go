@@ -15,6 +15,8 @@ type Recording struct {
 	Question string // that it was made on, "" where that is not known
 	// Attempt is the attempt.json that it has for an attempt at a job, nil for none.
 	Attempt func(jobID string, attempt int) []byte
+	// Seed is the file with the seed of a round that it has, nil for none.
+	Seed func(round int64) []byte
 }
 
 // MadeFrom is what an attempt was asked about, as far as answers to it cannot stand for
@@ -51,8 +53,7 @@ func (b *Board) madeFrom(j *Job) (*MadeFrom, error) {
 
 // recordedAttempt is what is read of an attempt of a recording.
 type recordedAttempt struct {
-	ControlSeed string    `json:"control_seed"`
-	MadeFrom    *MadeFrom `json:"made_from"`
+	MadeFrom *MadeFrom `json:"made_from"`
 }
 
 // attempt reads an attempt of a recording. One that does not say what it was made from

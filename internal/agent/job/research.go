@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sentences"
@@ -41,7 +42,7 @@ type research struct {
 type readBefore struct {
 	contracts versions[contracts]
 	claims    versions[*evidence.Claims]
-	questions versions[*questions]
+	questions versions[*reading.Questions]
 }
 
 // openResearch opens a run for its jobs.

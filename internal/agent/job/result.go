@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // ListResult is the result of [Board.List].
@@ -25,7 +24,7 @@ type ListResult struct {
 // List lists the jobs in some states, all when none is named. It returns
 // INVALID_ARGS for a word that is not a state, and TAMPERED for a run whose log is damaged.
 func (b *Board) List(states []string) (ListResult, error) {
-	known := []string{string(Open), string(Leased), string(Accepted), string(Exhausted)}
+	known := []string{string(Open), string(Leased), string(Held), string(Accepted), string(Exhausted)}
 	for _, s := range states {
 		if !slices.Contains(known, s) {
 			return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("states", tidegate.Cut(s)), "%q is not a state; the states are %s", tidegate.Cut(s), strings.Join(known, ", "))
@@ -76,7 +75,11 @@ func (s SubmitResult) Passed() bool { return s.Accepted }
 // Report shows the verdict to a person.
 func (s SubmitResult) Report() report.Report {
 	out := report.Report{Name: "job_submit", Title: "job " + s.JobID, Status: report.PassIf(s.Accepted), Summary: "the answer was accepted"}
-	if !s.Accepted {
+	switch {
+	case s.Accepted:
+	case s.State == Held:
+		out.Status, out.Summary = report.None, "the answer is kept, and waits for other parts of the report"
+	default:
 		out.Summary = fmt.Sprintf("the answer was refused: %s; the job is %s", report.Counted(len(s.Faults), "fault"), s.State)
 	}
 	addFaults(&out, "What to change", s.Faults)
@@ -108,7 +111,7 @@ type ExtendResult struct {
 // ReleaseResult is the result of the tool deep_research_job_release.
 type ReleaseResult struct {
 	OK    codec.True `json:"ok"`
-	State State      `json:"state" enum:"open,leased,accepted,exhausted"`
+	State State      `json:"state" enum:"open,leased,held,accepted,exhausted"`
 }
 
 // Report shows the state to a person.
@@ -121,18 +124,18 @@ type ShowResult struct {
 	OK       codec.True `json:"ok"`
 	Job      Job        `json:"job"`
 	Attempts []*Attempt `json:"attempts"`
-	Controls []Control  `json:"controls,omitzero" jsonschema:"the errors that were planted for a second reader, once the round is closed"`
+	Pairs    []Pair     `json:"pairs,omitzero" jsonschema:"the twins of sentences that a second reader was tested with, once the round is closed"`
 }
 
-// Show returns a job with its attempts, and without its controls ([Board.Controls]). It
+// Show returns a job with its attempts, and without its pairs ([Board.Pairs]). It
 // returns JOB_NOT_FOUND.
 func (b *Board) Show(id string) (ShowResult, error) {
 	j, err := b.Job(id)
 	out := ShowResult{Job: j, Attempts: []*Attempt{}}
 	for _, a := range j.attempts {
-		if a.ControlSeed != "" && !b.closed(&j) {
+		if len(a.Pairs) > 0 && !b.closed(&j) {
 			a = a.clone()
-			a.ControlSeed = ""
+			a.Pairs = nil
 		}
 		out.Attempts = append(out.Attempts, a)
 	}
@@ -150,14 +153,14 @@ func (s ShowResult) Report() report.Report {
 		for i, answer := range a.Submissions {
 			addFaults(&out, fmt.Sprintf("Faults of answer %d", i+1), answer.Faults)
 		}
-		planted := report.NewTable(">Claim", "Planted error", "Verdict")
-		for _, c := range s.Controls {
-			if c.Attempt == a.Number {
-				planted.Row(report.PassIf(c.Verdict != evidence.Supported), c.Claim, c.Sentence, cmp.Or(c.Verdict, "none"))
+		twins := report.NewTable(">Claim", "Twin of a sentence", "Verdict")
+		for _, p := range s.Pairs {
+			if p.Attempt == a.Number {
+				twins.Row(report.PassIf(!p.Missed), p.Claim, p.Sentence, cmp.Or(p.Verdict, "none"))
 			}
 		}
-		if len(planted.Rows) > 0 {
-			out.Add(planted)
+		if len(twins.Rows) > 0 {
+			out.Add(twins)
 		}
 	}
 	return out
@@ -171,8 +174,8 @@ type PromptResult struct {
 }
 
 // Prompt is the prompt of a job: the one that its holder got, or the one that the
-// next holder would get; that of a part of the report names its sentences, and plants
-// nothing among them. It returns JOB_NOT_FOUND.
+// next holder would get; that of a part of the report names its sentences, and has no
+// twins among them. It returns JOB_NOT_FOUND.
 func (b *Board) Prompt(ctx context.Context, id string) (PromptResult, error) {
 	j, err := b.Job(id)
 	if err != nil {

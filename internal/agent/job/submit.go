@@ -45,7 +45,7 @@ type Verdict struct {
 	Faults    []Fault `json:"faults" jsonschema:"everything for which the answer was refused; empty when it was accepted"`
 	Warnings  []Fault `json:"warnings"`
 	TriesLeft int     `json:"tries_left"`
-	State     State   `json:"state" enum:"open,leased,accepted,exhausted"`
+	State     State   `json:"state" enum:"open,leased,held,accepted,exhausted"`
 	// WaitingFor is set for an answer that is neither accepted nor refused.
 	WaitingFor string `json:"waiting_for,omitzero" jsonschema:"time, where nothing can be reached from here, so that the sources of the answer cannot be judged: it is kept, and deep_research_run_step judges it again" enum:"time"`
 }
@@ -324,7 +324,15 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 		return Verdict{}, err
 	}
 	b.remember(a, lease, line)
+	if judged.held {
+		if _, err := b.settleReadings(ctx); err != nil {
+			return verdict, err
+		}
+	}
 	after, err := b.Job(id)
+	if last := after.last(); err == nil && judged.held && last.Number == number {
+		verdict.Accepted, verdict.Faults = last.Outcome == OutcomeAccepted, last.lastAnswer().Faults
+	}
 	verdict.TriesLeft, verdict.State = after.TriesLeft, after.State
 	return verdict, err
 }
@@ -421,22 +429,24 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 			return nil, nil, err
 		}
 	}
-	fields := tidegate.Pairs("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.Pairs())
-	missed := missedControls(judged.faults)
-	if a.ControlSeed != "" && (missed || len(codes) == 0) { // it is not used again
-		fields = append(fields, tidegate.Detail{Key: "control_seed", Value: a.ControlSeed})
+	fields := tidegate.Pairs("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0 && !judged.held, "faults", codes, "args", tidegate.Pairs())
+	if judged.held {
+		fields = append(fields, tidegate.Detail{Key: "held", Value: true})
 	}
+	missed := slices.Contains(codes, string(tidegate.ControlFailed))
 	last := n >= MaxSubmissions || missed // a reader that failed its test cannot mend its answer
 	if last || len(codes) == 0 {
 		b.keepLeap(u, a, lease)
 	}
 	u.Log(run.EventVerdict, "job_verdict", fields)
 	if missed {
-		b.noteUnfit(u, j, a, outcomeOfReading)
+		b.noteUnfit(u, j, a)
 	}
 	switch {
+	case judged.held:
 	case len(judged.faults) == 0:
 		if judged.result != nil {
+			j.seeds = b.Seeds
 			if err := judged.result.take(u, j, number); err != nil {
 				return nil, nil, err
 			}
@@ -479,6 +489,9 @@ func (b *Board) JudgeLeftOver(ctx context.Context) (judged, waiting []string, er
 		}
 	}
 	b.mu.Unlock()
+	if judged, err = b.settleReadings(ctx); err != nil {
+		return judged, nil, err
+	}
 	for _, id := range ids {
 		verdict, err := b.judgeLeftOver(ctx, id)
 		if err != nil {

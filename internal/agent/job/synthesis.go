@@ -73,12 +73,12 @@ func (p synthesisTask) done(*Job) bool {
 
 // synthesisResult is a report, with its sentences.
 type synthesisResult struct {
-	text   string
-	claims *evidence.Claims
+	text  string
+	draft sentences.Judged
 }
 
 func (p synthesisResult) take(u update, j *Job, attempt int) error {
-	return sentences.TakeSynthesis(u.run, []byte(p.text), p.claims, j.ID, attempt)
+	return sentences.TakeSynthesis(u.run, []byte(p.text), p.draft, j.seeds, j.ID, attempt)
 }
 
 // rounds are the jobs of a kind that is done once for each round of review.
@@ -442,16 +442,13 @@ func (p synthesisTask) judge(ctx context.Context, _ *Job, a answer) (judgement, 
 	if revision != nil {
 		revision.Carry(edited, found)
 	}
-	if found.Claims != nil && p.policy.Evidence.Reader {
-		found.Divide()
-	}
 	statements, err := p.statements(ctx, nil)
 	if err != nil {
 		return judgement{}, err
 	}
 	_, ignored := sentences.Ignored(sentences.Contradictions(statements), found.Claims)
 	found.Warnings = append(found.Warnings, ignored...)
-	return p.written(found, seen, synthesisResult{string(whole), found.Claims}), nil
+	return p.written(found, seen, synthesisResult{string(whole), found}), nil
 }
 
 // edit makes the draft of the last round into that of this one.

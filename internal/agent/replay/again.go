@@ -215,7 +215,7 @@ func (s *scene) movedByRecord(r *run.Run) error {
 		return errGiven
 	}
 	move := run.Move{From: run.Stage(s.line.get("from")), To: run.Stage(s.line.get("to")), Status: run.Status(s.line.get("status")), Reason: history[at].Get("reason").Str(),
-		InputsDigest: history[at].Get("inputs_digest").Str(), EvidenceDigest: s.line.get("evidence_digest"), By: history[at].Get("by").Str()}
+		InputsDigest: history[at].Get("inputs_digest").Str(), EvidenceDigest: s.line.get("evidence_digest"), By: history[at].Get("by").Str(), Seed: s.line.get("seed")}
 	move.GatesRevision, _ = history[at].Get("gates_revision").Int()
 	desk := s.desk.Rehearsing()
 	if err := r.Rehearse(s.ctx, desk, func(u *run.Update) error { return u.MoveTo(move) }); err != nil {
@@ -269,7 +269,7 @@ func leased(s *scene) error {
 	if err != nil {
 		return err
 	}
-	again, err := board.LeaseAgain(s.ctx, id, attempt.Get("driver").Str(), attempt.Get("control_seed").Str())
+	again, err := board.LeaseAgain(s.ctx, id, attempt.Get("by_person").Bool())
 	if err != nil {
 		return err
 	}
@@ -277,9 +277,6 @@ func leased(s *scene) error {
 	s.out.partial = true
 	s.out.files[name] = []byte(again.PromptMD)
 	fields := tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "job_id", id, "attempt", again.Attempt, "prompt_digest", digest, "args", tidegate.Pairs())
-	if again.ControlSeedDigest != "" {
-		fields = append(fields, tidegate.Detail{Key: "control_seed_digest", Value: again.ControlSeedDigest})
-	}
 	s.out.lines = []*codec.Value{codec.Of(fields)}
 	if from := attempt.Get("made_from"); codec.Digest(from) != codec.Digest(codec.Of(again.MadeFrom)) {
 		s.step(attemptFile(id, int(number)), "made_from is "+shown(from)+" and comes out as "+shown(codec.Of(again.MadeFrom)))
@@ -339,11 +336,14 @@ func sentBack(s *scene) error {
 	return err
 }
 
-// verdict judges a kept answer and takes it where it has no fault.
+// verdict judges a kept answer and takes it where it has no fault, or the pairs of a look.
 func verdict(s *scene) error {
 	board, err := s.openBoard()
 	if err != nil {
 		return err
+	}
+	if s.line.kind == "job_settled" {
+		return board.SettleAgain(s.ctx, s.desk)
 	}
 	id := s.line.get("job_id")
 	number, _ := s.line.entry.Get("attempt").Int()
@@ -357,9 +357,9 @@ func verdict(s *scene) error {
 		codes = append(codes, f.Code)
 	}
 	s.out.partial = true
-	fields := tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.Pairs())
-	if again.ControlSeed != "" {
-		fields = append(fields, tidegate.Detail{Key: "control_seed", Value: again.ControlSeed})
+	fields := tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "accepted", len(codes) == 0 && !again.Held, "faults", codes, "args", tidegate.Pairs())
+	if again.Held {
+		fields = append(fields, tidegate.Detail{Key: "held", Value: true})
 	}
 	s.out.lines = []*codec.Value{codec.Of(fields)}
 	if err := s.compareRepair(id, int(number), int(n), again.Repair); err != nil {
@@ -368,7 +368,11 @@ func verdict(s *scene) error {
 	if err := s.readAgain(run.AttemptDir(id, int(number)) + "/events.jsonl"); err != nil {
 		return err
 	}
-	return s.compareAttempt(id, int(number), int(n), again, "faults", "warnings", "unwrapped")
+	compared := []string{"warnings", "unwrapped"}
+	if !again.Held { // else its faults are those of its pairs
+		compared = append(compared, "faults")
+	}
+	return s.compareAttempt(id, int(number), int(n), again, compared...)
 }
 
 // readAgain answers again what the agent of an attempt asked of the person's documents.

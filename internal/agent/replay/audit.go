@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/document/paper"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -49,37 +48,39 @@ func auditAgain(ctx context.Context, a *audit.Audit, program string) (Result, er
 	}
 	out.Steps = []Step{same(audit.ResultFile, kept, made)}
 	if asks := again.Questions(); asks != nil {
-		for _, part := range asks.Claims.Parts {
-			if err := out.readAgain(a, asks, part); err != nil {
-				return Result{}, err
-			}
+		if err := out.readAgain(ctx, a, asks); err != nil {
+			return Result{}, err
 		}
 	}
 	out.Pass = out.otherVersion() || out.differ() == 0
 	return out, nil
 }
 
-// readAgain judges the accepted answers to a part again.
-func (r *Result) readAgain(a *audit.Audit, asks *reading.Questions, part evidence.Part) error {
-	id := sentences.VerifyJob(1, part.Number)
-	has, err := run.JobsIn(a.Folder()).Of(id)
-	if err != nil {
-		return err
-	}
-	for _, n := range has.Attempts {
-		name := sentences.ReadingFile(id, n)
-		kept, err := a.Folder().Read(name)
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		made, err := job.ReadAgain(a.Folder(), asks, part, n)
+// readAgain judges the answers again that count, with their pairs.
+func (r *Result) readAgain(ctx context.Context, a *audit.Audit, asks *reading.Questions) error {
+	for look := 1; look <= 2; look++ {
+		made, err := job.ReadAgain(ctx, a.Folder(), asks, look)
 		if err != nil && tidegate.CodeOf(err) != tidegate.InvalidState {
 			return err
 		}
-		r.Steps = append(r.Steps, same(name, kept, made))
+		for _, part := range asks.Claims.Parts {
+			if part.Look != look {
+				continue
+			}
+			kept, err := sentences.ReadingOf(a.Folder(), sentences.VerifyJob(1, part.Number))
+			if err != nil {
+				return err
+			}
+			if kept == nil {
+				continue
+			}
+			name := sentences.ReadingFile(kept.JobID, kept.Attempt)
+			data, err := a.Folder().Read(name)
+			if err != nil {
+				return err
+			}
+			r.Steps = append(r.Steps, same(name, data, made[name]))
+		}
 	}
 	return nil
 }

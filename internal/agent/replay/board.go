@@ -26,6 +26,10 @@ func (s *scene) openBoard() (*job.Board, error) {
 	if err != nil {
 		return nil, err
 	}
+	board.Seeds = func(round int64) []byte {
+		data, _ := w.kept.Folder().Read(w.kept.Layout().RoundSeed(round)) // without one another comes out
+		return data
+	}
 	w.board = board
 	return board, nil
 }

@@ -108,26 +108,30 @@ func TestForgedReadingsAreFound(t *testing.T) {
 		"words of a verdict":      {kind: "second-wave", found: claims, forge: func(f forger) { f.file(claims, replaced(`"words": "In`, `"words": "On`)) }},
 		"a window":                {kind: "second-wave", found: claims, forge: func(f forger) { f.file(claims, replaced(`"text": "In`, `"text": "On`)) }},
 		"a window that was shown": {kind: "second-wave", found: prompt, forge: func(f forger) { f.file(prompt, replaced("under the owner", "above the owner")) }},
-		"another seed": {kind: "second-wave", found: "job_lease: control_seed_digest", forge: func(f forger) {
-			f.document(attempt, set("control_seed", seed))
-			f.each("job_lease", "verify.1", 1, set("control_seed_digest", digest))
-			f.each("job_verdict", "verify.1", 1, set("control_seed", seed))
+		"another seed":            {kind: "second-wave", found: claims, forge: func(f forger) { f.document("review/rounds/1/seed.json", set("seed", seed)) }},
+		"another seed with its digest": {kind: "second-wave", found: "seed_digest", forge: func(f forger) {
+			f.edit(func(e *codec.Value) []*codec.Value {
+				if e.Get("seed_digest") != nil {
+					e.Set("seed_digest", codec.Of(digest))
+				}
+				return []*codec.Value{e}
+			})
 		}},
-		"another seed with the verdict": {kind: "second-wave", found: "job_verdict: control_seed", forge: func(f forger) {
-			f.each("job_verdict", "verify.1", 1, set("control_seed", seed))
+		"another seed when the round closes": {kind: "second-wave", found: "seed", forge: func(f forger) {
+			f.edit(func(e *codec.Value) []*codec.Value {
+				if e.Get("seed") != nil {
+					e.Set("seed", codec.Of(seed))
+				}
+				return []*codec.Value{e}
+			})
 		}},
-		"no seed": {kind: "second-wave", found: "job_lease: control_seed_digest is missing", forge: func(f forger) {
-			f.document(attempt, func(e *codec.Value) { e.Delete("control_seed") })
-			f.each("job_lease", "verify.1", 1, func(e *codec.Value) { e.Delete("control_seed_digest") })
-			f.each("job_verdict", "verify.1", 1, func(e *codec.Value) { e.Delete("control_seed") })
+		"a missed pair that was none": {kind: "unfit-reader", found: "job_settled: ", forge: func(f forger) {
+			f.each("job_settled", "verify.1", 1, func(e *codec.Value) { set("accepted", true)(e); set("faults", []string{})(e) })
 		}},
-		"a control failure that is none": {kind: "unfit-reader", found: "job_verdict: accepted", forge: func(f forger) {
-			f.each("job_verdict", "verify.1", 1, func(e *codec.Value) { set("accepted", true)(e); set("faults", []string{})(e) })
-		}},
-		"a control failure that the attempt forgets": {kind: "unfit-reader", found: attempt, forge: func(f forger) {
+		"a missed pair that the attempt forgets": {kind: "unfit-reader", found: attempt, forge: func(f forger) {
 			f.document(attempt, func(e *codec.Value) { e.Get("submissions").Elems()[0].Set("faults", codec.Of([]string{})) })
 		}},
-		"a removed control failure": {kind: "unfit-reader", found: "job_lease: attempt is 2 and comes out as 1", forge: func(f forger) {
+		"a removed attempt": {kind: "unfit-reader", found: "job_lease: attempt is 2 and comes out as 1", forge: func(f forger) {
 			f.edit(func(e *codec.Value) []*codec.Value {
 				n, _ := e.Get("attempt").Int()
 				files := shownLine(f.t, e.Get("files"))
@@ -155,14 +159,14 @@ func TestForgedReadingsAreFound(t *testing.T) {
 				for key, value := range map[string]any{"kind": "READER_UNFIT", "event": "unfit", "reader": "reader "} {
 					unfit.Set(key, codec.Of(value))
 				}
-				for _, key := range []string{"answer", "accepted", "faults", "args", "control_seed"} {
+				for _, key := range []string{"answer", "accepted", "faults", "args", "held"} {
 					unfit.Delete(key)
 				}
 				return []*codec.Value{e, unfit}
 			})
 		}},
 		"how readers were tested": {kind: "second-wave", found: claims, forge: func(f forger) {
-			f.document(claims, func(doc *codec.Value) { doc.Get("controls").Set("planted", codec.Of(30)) })
+			f.document(claims, func(doc *codec.Value) { doc.Get("pairs").Set("asked", codec.Of(30)) })
 		}},
 		"a sentence that a person let stand": {kind: "second-wave", found: claims, forge: func(f forger) {
 			f.document(claims, func(doc *codec.Value) {
@@ -217,8 +221,7 @@ func TestForgedReadingsAreFound(t *testing.T) {
 }
 
 // TestADrawnSeedIsReplayed: without a pinned clock no rule says which seed it is. The log
-// has its digest before the answer and the seed after it. The short form forges all of them
-// before it looks.
+// has its digest before the readings and the seed after them.
 func TestADrawnSeedIsReplayed(t *testing.T) {
 	full.Story(t)
 	t.Parallel()
@@ -232,34 +235,17 @@ func TestADrawnSeedIsReplayed(t *testing.T) {
 		t.Fatalf("%s %v %v", differences(result), result.Left, err)
 	}
 	f := forger{t, made.Root}
-	const name = "jobs/verify.1/003/attempt.json"
-	seed := runs.Parse(t, f.read(name)).Get("control_seed").Str()
-	if line := string(slices.Concat(f.lines()...)); !strings.Contains(line, `"control_seed":"`+seed) {
+	const name = "review/rounds/1/seed.json"
+	seed := runs.Parse(t, f.read(name)).Get("seed").Str()
+	if line := string(slices.Concat(f.lines()...)); !strings.Contains(line, `"seed":"`+seed) {
 		t.Error("the log does not have the seed")
 	}
-	other := strings.Repeat("07", 16)
-	forgeries := []func(){
-		func() { f.document(name, func(e *codec.Value) { e.Set("control_seed", codec.Of(other)) }) },
-		func() {
-			f.each("job_lease", "verify.1", 3, func(e *codec.Value) {
-				e.Set("control_seed_digest", codec.Of(codec.DigestBytes(bytes.Repeat([]byte{7}, 16))))
-			})
-		},
-		func() {
-			f.each("job_verdict", "verify.1", 3, func(e *codec.Value) { e.Set("control_seed", codec.Of(other)) })
-		},
+	f.document(name, func(e *codec.Value) { e.Set("seed", codec.Of(strings.Repeat("07", 16))) })
+	if result, err = replay.Run(t.Context(), open(t, made.Root), ""); err != nil || result.Pass {
+		t.Errorf("another seed holds: %v", err)
 	}
-	for i, forge := range forgeries {
-		forge()
-		if i < len(forgeries)-1 && !full.Asked() {
-			continue
-		}
-		if result, err = replay.Run(t.Context(), open(t, made.Root), ""); err != nil || result.Pass {
-			t.Errorf("another seed holds: %v", err)
-		}
-	}
-	if !strings.Contains(differences(result), "jobs/verify.1/003/prompt.md") {
-		t.Errorf("another seed in all places plants the same errors: %s", differences(result))
+	if !strings.Contains(differences(result), "seed_digest") {
+		t.Errorf("another seed makes the same pairs: %s", differences(result))
 	}
 }
 
@@ -309,16 +295,19 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 		}},
 		"a person reads": {mute, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
 			claims := must.Get(sentences.ReadClaims(runs.OpenAt(t, desk, manifest)))(t)
-			verdicts := []tidegate.Details{}
-			for _, s := range claims.Sentences {
-				at := slices.IndexFunc(s.Windows, func(w claim.Window) bool { return strings.Contains(w.Text, s.Text) })
-				verdicts = append(verdicts, tidegate.Pairs("claim", s.ID, "verdict", "supported", "passage", at+1, "words", s.Text))
-			}
 			board := must.Get(job.OpenBoard(ctx, desk, manifest))(t)
 			defer board.Close()
-			out, err := board.Answer(ctx, "verify.1", []byte(shownLine(t, codec.Of(tidegate.Pairs("verdicts", verdicts)))))
-			if err != nil || !out.Accepted {
-				t.Fatal(out.Faults, err)
+			for _, p := range claims.Parts {
+				verdicts := []tidegate.Details{}
+				for _, id := range p.Sentences {
+					s := claims.Find(id)
+					at := slices.IndexFunc(s.Windows, func(w claim.Window) bool { return strings.Contains(w.Text, s.Text) })
+					verdicts = append(verdicts, tidegate.Pairs("claim", s.ID, "verdict", "supported", "passage", at+1, "words", s.Text))
+				}
+				out, err := board.Answer(ctx, sentences.VerifyJob(1, p.Number), []byte(shownLine(t, codec.Of(tidegate.Pairs("verdicts", verdicts)))))
+				if err != nil || len(out.Faults) > 0 || out.Accepted != (p.Number == len(claims.Parts)) {
+					t.Fatal(out.Faults, err)
+				}
 			}
 		}},
 	}, 1) {

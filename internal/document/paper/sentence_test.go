@@ -26,7 +26,7 @@ func checkedDraft(t testing.TB, file string) paper.Report {
 		draft = strings.ReplaceAll(draft, "@"+name, "@"+cid(name))
 	}
 	read, claims := hold(t, r, draft, evidence.Facts{Template: evidence.Briefing, SecondReader: true})
-	claims.Controls = evidence.Controls{Planted: 6, Hard: 3, Caught: 6}
+	claims.Pairs = evidence.Pairs{Asked: 6, Hard: 3}
 	for i := range claims.Sentences {
 		s := &claims.Sentences[i]
 		s.Verdict = &evidence.Verdict{Verdict: evidence.Supported, Look: 1, Job: "verify.1", Attempt: 1, Round: 1}

@@ -335,7 +335,7 @@ func stagesOfChange(jobs []job.Job) []Stage {
 			switch j.State {
 			case job.Exhausted:
 				return Failed, true
-			case job.Open, job.Leased:
+			case job.Open, job.Leased, job.Held:
 				marked = Working
 			}
 		}
@@ -394,6 +394,8 @@ func jobOf(board *job.Board, j job.Job, tool string, now time.Time, driven bool)
 		out.Mark = Done
 	case job.Leased:
 		out.Mark, out.State = Working, "working"
+	case job.Held:
+		out.State = "waits for other parts"
 	case job.Exhausted:
 		out.Mark = Failed
 	}

@@ -107,8 +107,13 @@ func feedWords(e run.Entry, otherwise string) string {
 		}
 		return "an agent begins"
 	case run.EventVerdict:
-		if e.Entry.Get("accepted").Bool() {
+		switch {
+		case e.Entry.Get("accepted").Bool():
 			return "accepted"
+		case e.Entry.Get("held").Bool():
+			return "it waits for other parts of the report"
+		case text("outcome") == "void":
+			return "it does not count, and is asked again"
 		}
 		return "refused"
 	case run.EventSynthesisReviewed:
@@ -133,7 +138,9 @@ func (l *visit) verdictNumbers() map[int]int {
 			n, _ := e.Entry.Get("attempt").Int()
 			key := e.Entry.Get("job_id").Str() + "/" + number(n)
 			out[e.Number] = counts[key]
-			counts[key]++
+			if !e.Entry.Get("held").Bool() { // whose answer is judged once more
+				counts[key]++
+			}
 		}
 	}
 	return out

@@ -26,7 +26,7 @@ type attemptView struct {
 	Took      string
 	Prompt    listing
 	Answers   []answerView
-	Controls  []job.Control // that were planted for a second reader, once the round is closed
+	Pairs     []job.Pair // whose twins a second reader was shown, once the round is closed
 }
 
 // answerView is an answer with its faults at their lines, and how it differs from
@@ -112,7 +112,7 @@ func (l *visit) jobPage(id string) (*page, error) {
 		return nil, err
 	}
 	view := jobView{jobRow: l.jobRow(shown.Job)}
-	controls, err := l.board.Controls(id)
+	pairs, err := l.board.Pairs(id)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,9 @@ func (l *visit) jobPage(id string) (*page, error) {
 			v.Answers[i].Text.Anchor = "l-" + strconv.Itoa(a.Number) + "-" + strconv.Itoa(i+1) + "-"
 			answers = append(answers, &v.Answers[i])
 		}
-		for _, c := range controls {
-			if c.Attempt == a.Number {
-				v.Controls = append(v.Controls, c)
+		for _, p := range pairs {
+			if p.Attempt == a.Number {
+				v.Pairs = append(v.Pairs, p)
 			}
 		}
 		view.Attempts = append(view.Attempts, v)

@@ -33,6 +33,8 @@ func jobState(s job.State) state {
 		return good("accepted")
 	case job.Leased:
 		return working("at work")
+	case job.Held:
+		return waiting("waits for other parts")
 	case job.Exhausted:
 		return person("tries used up")
 	}
@@ -112,7 +114,7 @@ func (l *visit) jobsPage(query url.Values) (*page, error) {
 		}
 	}
 	view := jobsView{cut: cutAt(query, len(found), l.size, l.link("jobs", l.id))}
-	for _, s := range []job.State{job.Open, job.Leased, job.Accepted, job.Exhausted} {
+	for _, s := range []job.State{job.Open, job.Leased, job.Held, job.Accepted, job.Exhausted} {
 		view.States = append(view.States, tally{State: jobState(s), Key: string(s)})
 	}
 	for _, j := range piece(view.cut, found) {

@@ -115,12 +115,12 @@ func inOrder(t *testing.T, page string, texts ...string) {
 	}
 }
 
-// TestAClosedReadingShowsItsControls: the page of a reading lists what was planted.
-func TestAClosedReadingShowsItsControls(t *testing.T) {
+// TestAClosedReadingShowsItsPairs: the page of a reading lists the twins.
+func TestAClosedReadingShowsItsPairs(t *testing.T) {
 	t.Parallel()
 	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/jobs/verify.1")
-	if !strings.Contains(page, "planted errors</summary>") || !strings.Contains(page, "unsupported</td></tr>") {
-		t.Error("the page of a reading does not show its controls")
+	if !strings.Contains(page, "twins of sentences</summary>") || !strings.Contains(page, "unsupported</td></tr>") {
+		t.Error("the page of a reading does not show its pairs")
 	}
 }
 

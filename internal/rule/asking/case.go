@@ -17,10 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/text/page"
-	"github.com/tidegate/tidegate/internal/text/sentence"
 )
 
 //go:embed lists
@@ -201,38 +198,10 @@ func begins(words map[string]int, word string) bool {
 	return false
 }
 
-// mostBases is how many sentences of one page controls are made from.
-const mostBases = 200
-
-// Material is what the errors are made from that test the reader of an answer.
-func (c *Case) Material(ctx context.Context, claims *evidence.Claims) reading.Material {
-	m := reading.Material{Language: c.Language, Text: func(id string) string {
-		if p := c.byID[id]; p != nil {
-			return p.Text
-		}
-		return ""
-	}}
-	for i := range claims.Sentences {
-		m.Report = append(m.Report, claims.Sentences[i].Text)
+// Text is the readable text of a page.
+func (c *Case) Text(id string) string {
+	if p := c.byID[id]; p != nil {
+		return p.Text
 	}
-	for _, cited := range claims.Pages {
-		p := c.byID[cited.CID]
-		if p == nil {
-			continue
-		}
-		for n, at := range sentence.Split(p.Text, p.Language) {
-			if n == mostBases {
-				break
-			}
-			m.Bases = append(m.Bases, reading.Base{Text: p.Text[at.Start:at.End], CIDs: []string{p.CID}, Page: true})
-		}
-	}
-	m.Windows = func(text string, ids []string) ([]claim.Window, error) {
-		held, err := claim.Judge(ctx, []claim.Question{{Text: text, Language: c.Language, CIDs: ids}}, c.page, claim.Titles{})
-		if err != nil {
-			return nil, err
-		}
-		return held[0].Windows, nil
-	}
-	return m
+	return ""
 }

@@ -598,3 +598,15 @@ func (r *reading) pairsOf(text string, clause []token, counts map[int32]int) {
 		}
 	}
 }
+
+// Bounded reports whether the number at a place of a text has a bound before or behind it,
+// such as at least, up to or more than.
+func Bounded(text string, start, end int) bool {
+	all := tokensOf(text, nil)
+	at := slices.IndexFunc(all, func(t token) bool { return t.start < end && start < t.end })
+	if at < 0 {
+		return false
+	}
+	bound, _, _ := boundOf(all, at)
+	return bound != ""
+}

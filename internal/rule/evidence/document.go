@@ -87,22 +87,28 @@ type Claim struct {
 	Judgement bool    `json:"-"`
 }
 
-// Controls count the planted errors that readers were tested with.
-type Controls struct {
-	Planted int `json:"planted"`
-	Hard    int `json:"hard"` // with every word on the page
-	Caught  int `json:"caught"`
+// Pairs count the pairs of a sentence and its twin that readers were tested with: of the two
+// at most one is true.
+type Pairs struct {
+	Asked  int `json:"asked" jsonschema:"pairs whose sentence was called supported"`
+	Hard   int `json:"hard" jsonschema:"of these, those whose twin has every word on the page"`
+	Missed int `json:"missed" jsonschema:"of these, those whose twin was called supported as well"`
+}
+
+// Add counts others, too.
+func (p *Pairs) Add(more Pairs) {
+	p.Asked, p.Hard, p.Missed = p.Asked+more.Asked, p.Hard+more.Hard, p.Missed+more.Missed
 }
 
 // Claims is the document of the claims of a report, claims.v1.
 type Claims struct {
-	SchemaVersion   string   `json:"schema_version"`
-	Rules           string   `json:"rules"`
-	SynthesisDigest string   `json:"synthesis_digest"`
-	Pages           []Page   `json:"pages"`
-	Sentences       []Claim  `json:"sentences"`
-	Controls        Controls `json:"controls"`
-	Parts           []Part   `json:"parts,omitzero"` // in which readers are asked, this round
+	SchemaVersion   string  `json:"schema_version"`
+	Rules           string  `json:"rules"`
+	SynthesisDigest string  `json:"synthesis_digest"`
+	Pages           []Page  `json:"pages"`
+	Sentences       []Claim `json:"sentences"`
+	Pairs           Pairs   `json:"pairs"`
+	Parts           []Part  `json:"parts,omitzero"` // in which readers are asked, this round
 }
 
 // Part is what one reader is asked at once.
@@ -110,24 +116,24 @@ type Part struct {
 	Number    int      `json:"part"`
 	Look      int      `json:"look"`      // 1 for the first windows, 2 for those and more
 	Sentences []string `json:"sentences"` // ids
+	Read      bool     `json:"read,omitzero"`
 }
 
-// Unread are the parts with sentences that wait for their verdicts.
+// Unread are the parts that wait for an answer: those of a look of which a sentence waits for
+// its verdict.
 func (c *Claims) Unread() []Part {
 	byID := make(map[string]*Claim, len(c.Sentences))
 	for i := range c.Sentences {
 		byID[c.Sentences[i].ID] = &c.Sentences[i]
 	}
-	var open []Part
+	waits := map[int]bool{}
 	for _, p := range c.Parts {
-		if slices.ContainsFunc(p.Sentences, func(id string) bool {
+		waits[p.Look] = waits[p.Look] || !p.Read && slices.ContainsFunc(p.Sentences, func(id string) bool {
 			s := byID[id]
-			return s != nil && s.Accepted == nil && (s.Verdict == nil || s.Verdict.Look < p.Look)
-		}) {
-			open = append(open, p)
-		}
+			return s != nil && s.Accepted == nil && (s.Verdict == nil || s.Verdict.Verdict != Supported && s.Verdict.Look < p.Look)
+		})
 	}
-	return open
+	return slices.DeleteFunc(slices.Clone(c.Parts), func(p Part) bool { return p.Read || !waits[p.Look] })
 }
 
 // Assemble makes the document of a report: its sentences with how each stands, in order
@@ -142,7 +148,7 @@ func Assemble(r Report, synthesisDigest string, pages []Page, held []claim.Judge
 		for i := range before.Sentences {
 			known[before.Sentences[i].Digest] = &before.Sentences[i]
 		}
-		c.Controls = before.Controls
+		c.Pairs = before.Pairs
 	}
 	digests := map[string]string{}
 	for _, p := range pages {
@@ -150,7 +156,7 @@ func Assemble(r Report, synthesisDigest string, pages []Page, held []claim.Judge
 	}
 	same := before != nil && before.SynthesisDigest == synthesisDigest && len(before.Sentences) == len(c.Sentences)
 	if same {
-		c.Parts = before.Parts
+		c.Parts = slices.Clone(before.Parts)
 	}
 	for i, s := range r.Sentences {
 		c.Sentences[i] = Claim{ID: s.ID, Line: s.Line, Section: s.Section, Text: s.Text, Digest: s.digest(digests, absentIn(&s, held[i])), Form: s.Form, CIDs: notNil(s.CIDs),

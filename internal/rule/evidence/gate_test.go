@@ -209,15 +209,15 @@ func TestWindowsStayWithTheirVerdicts(t *testing.T) {
 
 func TestTrustLine(t *testing.T) {
 	c := claims(30, "c1 frame", "c2 inferred", "c3 weak", "c4 partly", "c5 accepted", "c6 calculated")
-	c.Controls = evidence.Controls{Planted: 12, Hard: 5, Caught: 12}
+	c.Pairs = evidence.Pairs{Asked: 12, Hard: 5}
 	const count = "30 sentences: 25 stand by rule and second reader, 1 by second reader alone, 1 inferred, 1 marked, 1 accepted by Ada, 1 frame; 1 calculation. "
 	for _, test := range []struct {
 		by   evidence.Readers
 		want string
 	}{
-		{evidence.Readers{}, count + "Readers were tested with 12 planted errors, 5 of them with every word on the page, and caught all."},
-		{evidence.Readers{OneAgent: true, Recorded: true}, count + "Readers were tested with 12 planted errors, 5 of them with every word on the page, and caught all. It was read by the writer's own agent. The second reader was a recording."},
-		{evidence.Readers{Undriven: true}, count + "It was read by agents that tidegate did not start, who could see the controls."},
+		{evidence.Readers{}, count + "Readers were tested with 12 pairs, 5 of them with every word on the page, and missed none."},
+		{evidence.Readers{OneAgent: true, Recorded: true}, count + "Readers were tested with 12 pairs, 5 of them with every word on the page, and missed none. It was read by the writer's own agent. The second reader was a recording."},
+		{evidence.Readers{Undriven: true}, count + "It was read by agents that tidegate did not start, who could compare their prompts."},
 		{evidence.Readers{None: true}, "30 sentences: 26 stand by rule, 1 inferred, 1 marked, 1 accepted by Ada, 1 frame; 1 calculation. There was no second reader: weak sentences and frames are marked."},
 		{evidence.Readers{Unsourced: true}, "No source was checked."},
 	} {

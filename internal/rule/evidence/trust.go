@@ -15,10 +15,11 @@ type Readers struct {
 	None      bool // a person asked for no second reader
 	OneAgent  bool // the writer's own agent read it
 	Undriven  bool // agents that tidegate did not start
+	Service   bool // a service of a model read it, which sees every prompt
 	Recorded  bool // the reader was a recording
 	Person    bool // a person read some of it, and was not tested
 	Adapted   bool // a person let recorded agents answer what they were not asked
-	Unfit     int  // readers that missed too many planted errors, and read no more
+	Unfit     int  // readers that missed too many pairs, and read no more
 }
 
 // TrustLine says how the sentences of a report were checked, in the words that every
@@ -118,9 +119,21 @@ func (c *Claims) acceptedBy() string {
 	return strings.Join(names, ", ")
 }
 
+// String says how many pairs there were, and how many of them were missed.
+func (p Pairs) String() string {
+	missed := "missed none"
+	switch {
+	case p.Missed == 1:
+		missed = "missed 1, in an answer that was refused"
+	case p.Missed > 1:
+		missed = fmt.Sprintf("missed %d, in answers that were refused", p.Missed)
+	}
+	return fmt.Sprintf("%s, %d of them with every word on the page, and %s", report.Counted(p.Asked, "pair"), p.Hard, missed)
+}
+
 // tested says how the readers were tested.
 func (by Readers) tested(language string, c *Claims) []string {
-	controls, read := c.Controls, slices.ContainsFunc(c.Sentences, func(s Claim) bool { return s.Verdict != nil })
+	read := slices.ContainsFunc(c.Sentences, func(s Claim) bool { return s.Verdict != nil })
 	var said []string
 	switch {
 	case by.Off:
@@ -128,18 +141,13 @@ func (by Readers) tested(language string, c *Claims) []string {
 	case by.None:
 		said = append(said, Say(language, "There was no second reader: weak sentences and frames are marked."))
 	case by.Undriven:
-		said = append(said, Say(language, "It was read by agents that tidegate did not start, who could see the controls."))
+		said = append(said, Say(language, "It was read by agents that tidegate did not start, who could compare their prompts."))
 	case !read:
 		said = append(said, Say(language, "No second reader has read it."))
-	case controls.Planted > 0 && language != "" && language != "en":
-		said = append(said, Say(language, "Readers were tested with planted errors: %d; with every word on the page: %d; caught: %d.", controls.Planted, controls.Hard, controls.Caught))
-	case controls.Planted > 0:
-		caught := "all"
-		if controls.Caught < controls.Planted {
-			caught = fmt.Sprintf("%d", controls.Caught)
-		}
-		said = append(said, fmt.Sprintf("Readers were tested with %s, %d of them with every word on the page, and caught %s.",
-			report.Counted(controls.Planted, "planted error"), controls.Hard, caught))
+	case c.Pairs.Asked > 0 && language != "" && language != "en":
+		said = append(said, Say(language, "Readers were tested with pairs: %d; with every word on the page: %d; missed, in answers that were refused: %d.", c.Pairs.Asked, c.Pairs.Hard, c.Pairs.Missed))
+	case c.Pairs.Asked > 0:
+		said = append(said, "Readers were tested with "+c.Pairs.String()+".")
 	case !by.Person:
 		said = append(said, Say(language, "It was read, not tested."))
 	}
@@ -150,6 +158,7 @@ func (by Readers) tested(language string, c *Claims) []string {
 		{by.Unfit == 1, "A reader missed too many of them, and another read in its place."},
 		{by.Unfit > 1, Say(language, "%d readers missed too many of them, and others read in their place.", by.Unfit)},
 		{by.Person, "A person read some of it, and was not tested."},
+		{by.Service && !by.Undriven && !by.None && !by.Off, "It was read by a service that could compare its prompts."},
 		{by.OneAgent && read && !by.None && !by.Off, "It was read by the writer's own agent."},
 		{by.Recorded, "The second reader was a recording."},
 	} {

@@ -189,7 +189,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 	if err := j.calculations(ctx, page, known); err != nil || j.options.Verifier == "" {
 		return err
 	}
-	j.out.questions, j.out.shown = j.ask(ctx, page, known), j.shown
+	j.out.questions, j.out.shown = j.ask(page), j.shown
 	return nil
 }
 

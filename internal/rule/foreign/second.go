@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,24 +12,23 @@ import (
 
 // Readings count what a second reader said.
 type Readings struct {
-	By          string            `json:"by" jsonschema:"the agent that read"`
-	Supported   int               `json:"supported"`
-	Partly      int               `json:"partly"`
-	Unclear     int               `json:"unclear"`
-	Unsupported int               `json:"unsupported"`
-	Unread      int               `json:"unread" jsonschema:"sentences with a passage that have no verdict"`
-	Controls    evidence.Controls `json:"controls" jsonschema:"the planted errors that the reader was tested with"`
+	By          string         `json:"by" jsonschema:"the agent that read"`
+	Supported   int            `json:"supported"`
+	Partly      int            `json:"partly"`
+	Unclear     int            `json:"unclear"`
+	Unsupported int            `json:"unsupported"`
+	Unread      int            `json:"unread" jsonschema:"sentences with a passage that have no verdict"`
+	Pairs       evidence.Pairs `json:"pairs" jsonschema:"the pairs of a sentence and its twin that the reader was tested with"`
 }
 
-// Questions are what a second reader is asked about the sentences that have a passage; nil
-// where none is wanted.
+// Questions are what a second reader is asked about the sentences that have a passage, before
+// they are dealt; nil where none is wanted.
 func (r *Result) Questions() *reading.Questions { return r.questions }
 
 // ask makes the questions.
-func (j *judging) ask(ctx context.Context, page func(cid string) (*claim.Page, error), titles claim.Titles) *reading.Questions {
+func (j *judging) ask(page func(cid string) (*claim.Page, error)) *reading.Questions {
 	claims := &evidence.Claims{SynthesisDigest: j.out.Audited.Digest}
 	further := map[string][]claim.Window{}
-	material := reading.Material{Language: j.Language}
 	all, context, next := j.Document.Sentences, evidence.Context{}, 0
 	for i := range all {
 		for next < len(j.Headings) && j.Headings[next].Before <= i {
@@ -38,7 +36,6 @@ func (j *judging) ask(ctx context.Context, page func(cid string) (*claim.Page, e
 			next++
 		}
 		s, held := &all[i], j.held[i]
-		material.Report = append(material.Report, s.Text)
 		if context.Before = ""; i > 0 && all[i-1].Paragraph == s.Paragraph {
 			context.Before = all[i-1].Text
 		}
@@ -56,29 +53,13 @@ func (j *judging) ask(ctx context.Context, page func(cid string) (*claim.Page, e
 	// What rules cannot settle is read first, and what they refuse last, for a budget that ends it.
 	order := map[claim.Standing]int{claim.Weak: 0, claim.Found: 1, claim.Missing: 2}
 	slices.SortStableFunc(claims.Sentences, func(a, b evidence.Claim) int { return order[a.Standing] - order[b.Standing] })
-	reading.SetParts(claims)
 	page = cached(page)
-	material.Text = func(cid string) string {
+	return &reading.Questions{Claims: claims, Further: func(id string) []claim.Window { return further[id] }, Material: reading.Material{Language: j.Language, Text: func(cid string) string {
 		if p, err := page(cid); err == nil && p != nil {
 			return p.Text
 		}
 		return ""
-	}
-	for i := range j.sources {
-		if p, err := page(j.sources[i].CID); err == nil && p != nil {
-			material.Bases = append(material.Bases, reading.PageBases(p.CID, p.Text, p.Language)...)
-		}
-	}
-	q := &reading.Questions{Claims: claims, Further: func(id string) []claim.Window { return further[id] }, First: material, Second: material}
-	hold := func(text string, cids []string) (claim.Judgement, error) {
-		held, err := claim.Judge(ctx, []claim.Question{{Text: text, Language: j.Language, CIDs: cids}}, page, titles)
-		if err != nil {
-			return claim.Judgement{}, err
-		}
-		return held[0], nil
-	}
-	q.First.Windows, q.Second.Windows = reading.ControlWindows(hold, 1), reading.ControlWindows(hold, 2)
-	return q
+	}}}
 }
 
 // cached reads each page once.
@@ -104,7 +85,7 @@ func cached(page func(cid string) (*claim.Page, error)) func(cid string) (*claim
 // not read does not pass.
 func (r *Result) Hear(options Options, why string) {
 	claims := r.questions.Claims
-	read := &Readings{By: options.Verifier, Controls: claims.Controls}
+	read := &Readings{By: options.Verifier, Pairs: claims.Pairs}
 	of := map[string]*evidence.Claim{}
 	for i := range claims.Sentences {
 		of[claims.Sentences[i].ID] = &claims.Sentences[i]

@@ -110,10 +110,10 @@ func were(n int) string {
 
 // Tested says how the second reader was tested.
 func (r *Readings) Tested() string {
-	if r.Controls.Planted == 0 {
+	if r.Pairs.Asked == 0 {
 		return "The second reader, " + r.By + ", was not tested."
 	}
-	return fmt.Sprintf("The second reader, %s, was tested with %s, %d of them with every word on the page, and caught all.", r.By, report.Counted(r.Controls.Planted, "planted error"), r.Controls.Hard)
+	return fmt.Sprintf("The second reader, %s, was tested with %s.", r.By, r.Pairs)
 }
 
 // kinds is the table of counts, each with what it is counted of.

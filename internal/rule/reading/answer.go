@@ -45,18 +45,19 @@ type Given struct {
 
 // Judged is an answer that follows the rules.
 type Judged struct {
-	Given    []Given           `json:"verdicts"` // in the order of the claims
-	Controls evidence.Controls `json:"controls"`
+	Given []Given        `json:"verdicts"` // in the order of the claims
+	Pairs evidence.Pairs `json:"pairs"`    // whose twins are in the part
 	// Refuses says that more than half of the claims that stand by rule are called
 	// something else than supported: another reader is asked once.
 	Refuses bool `json:"refuses"`
+
+	all []Given // those on twins, too, by the number of the claim
 }
 
 // Judge judges an answer: INVALID_JSON, SCHEMA_VALIDATION_FAILED; VERDICT_MISSING for
 // each claim that has not exactly one verdict; WORDS_NOT_FOUND for each verdict whose
-// words do not stand in the passage that it names. Only where nothing else is wrong are
-// the controls looked at: CONTROL_FAILED names neither claim nor number. The answer is to
-// be used only where there is no fault.
+// words do not stand in the passage that it names. The answer is to be used only where there
+// is no fault. Pairs are judged once both halves are there: [Dealt.Weigh].
 func (a Asked) Judge(data []byte) (Judged, []evidence.Fault) {
 	shape := AnswerShape
 	if a.ByID {
@@ -85,7 +86,7 @@ func (a Asked) Judge(data []byte) (Judged, []evidence.Fault) {
 	if len(faults) > 0 {
 		return Judged{}, faults
 	}
-	return a.test(j)
+	return a.weigh(j), nil
 }
 
 func (a Asked) name(i int) string {
@@ -248,23 +249,18 @@ func (i *Item) isNumber(words string) bool {
 // plain is a text as words are looked for in it.
 func plain(text string) string { return markdown.OneLine(norm.NFC.String(text)) }
 
-// test looks at the controls.
-func (a Asked) test(j Judged) (Judged, []evidence.Fault) {
+// weigh parts the verdicts on twins from those on claims, and finds out whether most of what
+// stands by rule is refused.
+func (a Asked) weigh(j Judged) Judged {
 	var claims []Given
 	standing, refused := 0, 0
+	j.all = j.Given
 	for k, g := range j.Given {
 		item := a.item(g, k)
-		switch {
-		case item.ID == "":
-			j.Controls.Planted++
-			if item.hard {
-				j.Controls.Hard++
-			}
-			if g.Verdict != evidence.Supported {
-				j.Controls.Caught++
-			}
+		if item.Twin {
 			continue
-		case item.found && item.Form != Frame:
+		}
+		if item.found && item.Form != Frame {
 			standing++
 			if g.Verdict != evidence.Supported {
 				refused++
@@ -273,10 +269,7 @@ func (a Asked) test(j Judged) (Judged, []evidence.Fault) {
 		claims = append(claims, g)
 	}
 	j.Given, j.Refuses = claims, 2*refused > standing && !a.ByID // a person is not asked twice
-	if j.Controls.Caught < j.Controls.Planted {
-		return j, []evidence.Fault{evidence.NewFault(tidegate.ControlFailed, 0, "Read every claim against its passages; the part is asked again.", "the answer did not pass the test of its reader")}
-	}
-	return j, nil
+	return j
 }
 
 // item is the claim that the k-th of the given verdicts is about.

@@ -75,24 +75,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestControlsAreJudgedLastAndNameNothing also shows what readers of all kinds come to.
-func TestControlsAreJudgedLastAndNameNothing(t *testing.T) {
-	w := newWorld(t, 5, 20)
-	asked := plant(t, reading.Divide(reading.Unread(&w.claims), 1)[0], 1, w.material())
-	everything := reader(func(reading.Item) bool { return true }).answer(asked)
-	_, faults := asked.Judge(everything)
-	if len(faults) != 1 || faults[0].Code != "CONTROL_FAILED" || strings.ContainsAny(faults[0].Message+faults[0].ChangeNote, "0123456789") {
-		t.Errorf("a reader that approves everything: %v", faults)
-	}
-	broken := strings.Replace(string(everything), `passage": 1`, `passage": 9`, 1)
-	if _, faults := asked.Judge([]byte(broken)); len(faults) != 1 || faults[0].Code != "WORDS_NOT_FOUND" {
-		t.Errorf("with another fault: %v", faults)
-	}
-	if j, faults := asked.Judge(reader(func(reading.Item) bool { return false }).answer(asked)); len(faults) > 0 || !j.Refuses {
-		t.Errorf("a reader that refuses everything: %v %v", j.Refuses, faults)
-	}
-}
-
 // TestRefusingCountsWhatStandsByRule: a reader may doubt what the rules doubt.
 func TestRefusingCountsWhatStandsByRule(t *testing.T) {
 	var c evidence.Claims
@@ -110,27 +92,15 @@ func TestRefusingCountsWhatStandsByRule(t *testing.T) {
 
 func TestUnfitReaders(t *testing.T) {
 	for _, test := range []struct {
-		name, attempts string // part and outcome, round by round parted by bars
-		want           bool
-	}{
-		{"one failure", "1x 2", false},
-		{"two of four", "1x 2x 3 4", true},
-		{"two of seven", "1x 2x 1 2 3 4 5", false},
-		{"two of five, before every part had an attempt", "1x 2x", false},
-		{"twice at the same part", "1x 1x", true},
-		{"of earlier rounds", "1x 2 3 4 5 6 7|1x 2 3 4", false},
-		{"of earlier rounds, more than a third", "1x 2x|1 2x 3 4", true},
-	} {
-		var all []reading.Attempt
-		for round, attempts := range strings.Split(test.attempts, "|") {
-			for a := range strings.FieldsSeq(attempts) {
-				var part int
-				fmt.Sscanf(a, "%d", &part)
-				all = append(all, reading.Attempt{Reader: "a", Round: round, Part: part, Failed: strings.HasSuffix(a, "x")}, reading.Attempt{Reader: "b", Round: 9, Part: part, Failed: true})
-			}
+		asked, missed int
+		want          bool
+	}{{1, 1, false}, {10, 1, false}, {10, 2, true}, {15, 2, true}, {16, 2, false}, {2, 2, true}, {30, 4, true}, {32, 4, false}} {
+		tested := make([]reading.Tested, test.asked)
+		for i := range test.missed {
+			tested[i].Missed = true
 		}
-		if got := reading.Unfit(all, "a", strings.Count(test.attempts, "|"), 4); got != test.want {
-			t.Errorf("%s: unfit %v", test.name, got)
+		if got := reading.Unfit(tested); got != test.want {
+			t.Errorf("%d of %d: unfit %v", test.missed, test.asked, got)
 		}
 	}
 }

@@ -12,12 +12,12 @@ import (
 //go:embed prompt.md
 var instructions string
 
-// Asked is a part as it is asked: claims and controls, in the order in which they are
-// numbered from 1.
+// Asked is a part as it is asked: claims and twins, in the order in which they are numbered
+// from 1.
 type Asked struct {
 	Items []Item
 	// ByID says that claims are named by the ids of their sentences, as a person reads
-	// them: nothing is planted, and what has a verdict may be left out.
+	// them: no twins are among them, and what has a verdict may be left out.
 	ByID bool
 }
 
@@ -37,7 +37,7 @@ func (a Asked) Prompt() string {
 	return b.String()
 }
 
-// SentencesOf are the sentences of the claims and controls that a prompt asks about, as
+// SentencesOf are the sentences of the claims and twins that a prompt asks about, as
 // it shows them, in their order.
 func SentencesOf(prompt string) []string {
 	var sentences []string
@@ -67,7 +67,7 @@ func Shown(sentence string) string {
 
 // byID is what a person is told beside the instructions.
 const byID = `
-Name each claim by its id, as it stands behind the word claim. A claim that has a verdict already may be left out. Nothing is planted among them.
+Name each claim by its id, as it stands behind the word claim. A claim that has a verdict already may be left out. No twins are among them.
 `
 
 func (a Asked) instructions() string {

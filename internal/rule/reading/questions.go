@@ -10,22 +10,30 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
+// Material is what twins are made from beside their sentences.
+type Material struct {
+	Language string
+	// Text is the readable text of a source, "" for one without.
+	Text func(cid string) string
+}
+
 // Questions are the sentences of a report as second readers are asked about them.
 type Questions struct {
+	Material
 	Claims *evidence.Claims
 	// Further gives the windows that a second look at a sentence adds.
 	Further func(id string) []claim.Window
-	// First and Second are what controls are made from at each look.
-	First, Second Material
+	Seed    Seed
 
-	prepare sync.Once                 // of First and Second
-	first   map[string][]claim.Window // of sentences with a verdict: those of their first look
+	mu    sync.Mutex
+	dealt map[int]Dealt             // by look
+	first map[string][]claim.Window // of sentences with a verdict: those of their first look
 }
 
 // SetParts fixes the parts in which sentences are read that nobody has read.
-func SetParts(c *evidence.Claims) {
-	c.Parts = nil
-	addParts(c, Unread(c), 1)
+func (q *Questions) SetParts() {
+	q.Claims.Parts, q.dealt = nil, nil
+	q.deal(1, Unread(q.Claims), 1)
 }
 
 // LookAgain adds the parts in which sentences are read once more, with more windows,
@@ -35,49 +43,101 @@ func (q *Questions) LookAgain() bool {
 		return false
 	}
 	before := len(q.Claims.Parts)
-	addParts(q.Claims, SecondLook(q.Claims, q.Further), 2)
+	q.deal(2, SecondLook(q.Claims, q.Further), before+1)
 	return len(q.Claims.Parts) > before
 }
 
-func addParts(c *evidence.Claims, items []Item, look int) {
-	for _, p := range Divide(items, len(c.Parts)+1) {
-		part := evidence.Part{Number: p.Number, Look: look}
-		for i := range p.Items {
-			part.Sentences = append(part.Sentences, p.Items[i].ID)
+// deal deals the sentences of a look, and adds its parts to the document where it has none.
+func (q *Questions) deal(look int, open []Item, first int) Dealt {
+	var tests []Item
+	for i := range q.Claims.Sentences {
+		if s := &q.Claims.Sentences[i]; s.Verdict != nil && s.Verdict.Verdict == evidence.Supported {
+			item := itemOf(s, q.windows(s, 1))
+			item.test = true
+			tests = append(tests, item)
 		}
-		c.Parts = append(c.Parts, part)
 	}
+	d := deal(open, tests, first, q.Seed, q.Material)
+	if q.dealt == nil {
+		q.dealt = map[int]Dealt{}
+	}
+	q.dealt[look] = d
+	if !slices.ContainsFunc(q.Claims.Parts, func(p evidence.Part) bool { return p.Look == look }) {
+		q.Claims.Parts = append(q.Claims.Parts, d.parts(look)...)
+	}
+	return d
 }
 
-// Ask is a part as its reader is asked, with controls as the seed has them. It returns
+// Look are the parts of a look with their pairs, dealt again where this document was read
+// from a file: as the seed had it when nothing of the look was recorded.
+func (q *Questions) Look(look int) Dealt {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if d, known := q.dealt[look]; known {
+		return d
+	}
+	var open []Item
+	first := 0
+	of := map[string]bool{}
+	for _, p := range q.Claims.Parts {
+		if p.Look == look {
+			first = cmp.Or(first, p.Number)
+			for _, id := range p.Sentences {
+				of[id] = true
+			}
+		}
+	}
+	for i := range q.Claims.Sentences {
+		if s := &q.Claims.Sentences[i]; of[s.ID] && (s.Verdict == nil || s.Verdict.Verdict != evidence.Supported) {
+			open = append(open, itemOf(s, q.windows(s, look)))
+		}
+	}
+	return q.deal(look, open, first)
+}
+
+// Ask is a part as its reader is asked. It returns JOB_NOT_FOUND.
+func (q *Questions) Ask(number int) (Asked, error) {
+	part, err := q.part(number)
+	return q.Look(part.Look).Parts[number], err
+}
+
+// Open is a part for a person: its sentences by their ids, without twins. It returns
 // JOB_NOT_FOUND.
-func (q *Questions) Ask(number int, seed [SeedSize]byte) (Asked, error) {
-	part, look, err := q.part(number)
-	if err != nil {
-		return Asked{}, err
+func (q *Questions) Open(number int) (Asked, error) {
+	asked, err := q.Ask(number)
+	claims := slices.DeleteFunc(slices.Clone(asked.Items), func(i Item) bool { return i.Twin })
+	return Asked{Items: claims, ByID: true}, err
+}
+
+func (q *Questions) part(number int) (evidence.Part, error) {
+	for _, p := range q.Claims.Parts {
+		if p.Number == number {
+			return p, nil
+		}
 	}
-	q.prepare.Do(func() { q.First.prepared, q.Second.prepared = q.First.prepare(), q.Second.prepare() })
-	if look > 1 {
-		return Plant(part, seed, q.Second)
-	}
-	return Plant(part, seed, q.First)
+	return evidence.Part{}, tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("part", number), "the report has no part %d to read", number)
 }
 
 // Record writes the verdicts of an answer into the document of the claims, with what its
 // reader was tested with. By says who gave them. At a second look the better verdict
 // counts. A sentence keeps the windows that its verdict was given for, the one with the
-// words first.
-func (q *Questions) Record(j Judged, by evidence.Verdict) {
+// words first. Part is the number of the part.
+func (q *Questions) Record(part int, j Judged, by evidence.Verdict) {
 	c := q.Claims
-	c.Controls.Planted += j.Controls.Planted
-	c.Controls.Hard += j.Controls.Hard
-	c.Controls.Caught += j.Controls.Caught
+	c.Pairs.Add(j.Pairs)
+	for i := range c.Parts {
+		c.Parts[i].Read = c.Parts[i].Read || c.Parts[i].Number == part
+	}
 	for _, g := range j.Given {
 		s := c.Find(g.ID)
 		if s == nil {
 			continue
 		}
+		test := s.Verdict != nil && s.Verdict.Verdict == evidence.Supported
 		windows := q.windows(s, cmp.Or(by.Look, 1))
+		if test {
+			windows = q.windows(s, 1)
+		}
 		if q.first == nil {
 			q.first = map[string][]claim.Window{}
 		}
@@ -86,7 +146,7 @@ func (q *Questions) Record(j Judged, by evidence.Verdict) {
 		}
 		v := by
 		v.Verdict, v.Words, v.Because, v.Look = g.Verdict, g.Words, g.Because, cmp.Or(by.Look, 1)
-		if s.Verdict != nil && v.Look > 1 && v.Worse(*s.Verdict) {
+		if s.Verdict != nil && !test && v.Look > 1 && v.Worse(*s.Verdict) {
 			v, g.Passage, windows = *s.Verdict, 0, s.Windows
 			v.Look = by.Look
 		}
@@ -97,13 +157,6 @@ func (q *Questions) Record(j Judged, by evidence.Verdict) {
 	}
 }
 
-// Open is a part for a person: its sentences by their ids, without controls. It returns
-// JOB_NOT_FOUND.
-func (q *Questions) Open(number int) (Asked, error) {
-	part, _, err := q.part(number)
-	return Asked{Items: part.Items, ByID: true}, err
-}
-
 // windows are those that are shown with a sentence at a look, whatever was said of it
 // since.
 func (q *Questions) windows(s *evidence.Claim, look int) []claim.Window {
@@ -111,29 +164,8 @@ func (q *Questions) windows(s *evidence.Claim, look int) []claim.Window {
 	if !known {
 		windows = s.Windows
 	}
-	if look > 1 {
+	if look > 1 && q.Further != nil {
 		windows = slices.Concat(windows, q.Further(s.ID))
 	}
 	return windows
-}
-
-func (q *Questions) part(number int) (part Part, look int, err error) {
-	for _, p := range q.Claims.Parts {
-		if p.Number == number {
-			return PartOf(q.Claims, p, func(s *evidence.Claim) []claim.Window { return q.windows(s, p.Look) }), p.Look, nil
-		}
-	}
-	return Part{}, 0, tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("part", number), "the report has no part %d to read", number)
-}
-
-// ControlWindows finds the windows of a control at a look, by how it is held against its
-// pages: at the second look with those that it adds.
-func ControlWindows(hold func(text string, cids []string) (claim.Judgement, error), look int) func(text string, cids []string) ([]claim.Window, error) {
-	return func(text string, cids []string) ([]claim.Window, error) {
-		held, err := hold(text, cids)
-		if err != nil || look == 1 {
-			return held.Windows, err
-		}
-		return slices.Concat(held.Windows, held.More), nil
-	}
 }

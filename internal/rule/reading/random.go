@@ -3,16 +3,32 @@ package reading
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 )
 
-func sum(text string) []byte {
-	s := sha256.Sum256([]byte(text))
-	return s[:SeedSize]
+// SeedSize is the length of a seed in bytes.
+const SeedSize = 16
+
+// Seed deals sentences and their twins.
+type Seed [SeedSize]byte
+
+// PinnedSeed is the seed of a round that is to be the same each time: under a pinned
+// clock, and where the reader is a recording that has none.
+func PinnedSeed(round int64, synthesisDigest string) Seed {
+	return sum(fmt.Sprintf("%d\n%s", round, synthesisDigest))
 }
+
+func sum(text string) Seed {
+	s := sha256.Sum256([]byte(text))
+	return Seed(s[:SeedSize])
+}
+
+// of is the seed of what is drawn apart.
+func (s Seed) of(what string) *random { return &random{seed: sum(string(s[:]) + what)} }
 
 // random is a stream of numbers that a seed fixes, on every machine.
 type random struct {
-	seed [SeedSize]byte
+	seed Seed
 	n    uint64
 }
 

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
@@ -17,33 +19,92 @@ import (
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
-// run is what becomes of the parts of a report with one reader, which is asked until
-// each part has an answer or the reader is unfit.
-func run(t testing.TB, w *world, m reading.Material, seed uint64, read reader) (failed int, unfit bool) {
-	parts := reading.Divide(reading.Unread(&w.claims), 1)
-	var attempts []reading.Attempt
-	open := parts
-	for round := range uint64(6) {
-		var again []reading.Part
-		for _, p := range open {
-			asked := plant(t, p, seed*1000+round*100+uint64(p.Number), m)
-			j, faults := asked.Judge(read.answer(asked))
-			bad := len(faults) > 0
-			if bad && faults[0].Code != "CONTROL_FAILED" {
-				t.Fatal(faults)
+// end is how the reading of a report ends.
+type end struct {
+	through bool // a lie was confirmed
+	unfit   bool // a reader was called unfit
+	person  bool // nobody is left to read
+	asked   int  // claims, those of all attempts
+}
+
+// tries is how many refused answers to a part there may be.
+const tries = 4
+
+// read lets readers read a report to the end, each time the one that missed fewest. As in a
+// run, a part is asked again with the same claims, twins and order.
+func (w *world) read(t testing.TB, seed uint64, readers []reader) (e end) {
+	q := w.questions(seed)
+	tested := map[string][]reading.Tested{}
+	of := func(reader string) []reading.Tested { return tested[reader] }
+	for look := 1; ; look++ {
+		d := q.Look(look)
+		heard, all, used := map[int]reading.Heard{}, map[int][]reading.Heard{}, map[int]int{}
+		for len(d.Parts) > 0 {
+			for _, part := range numbers(d) {
+				if _, is := heard[part]; is {
+					continue
+				}
+				if used[part] == tries {
+					e.person = true
+					return e
+				}
+				best, least := -1, 0
+				for i := range readers {
+					own := of(fmt.Sprint(i))
+					missed := len(slices.DeleteFunc(slices.Clone(own), func(t reading.Tested) bool { return !t.Missed }))
+					if !reading.Unfit(own) && (best < 0 || missed < least) {
+						best, least = i, missed
+					}
+				}
+				if best < 0 {
+					e.person = true
+					return e
+				}
+				asked := d.Parts[part]
+				e.asked += len(asked.Items)
+				heard[part] = reading.Heard{Judged: reading.Said(asked, readers[best]), Reader: fmt.Sprint(best)}
 			}
-			attempts = append(attempts, reading.Attempt{Reader: "a", Part: p.Number, Failed: bad})
-			if _ = j; bad {
-				failed++
-				again = append(again, p)
+			if !d.Whole(heard) {
+				continue
 			}
-			if reading.Unfit(attempts, "a", 0, len(parts)) {
-				return failed, true
+			s := d.Settle(heard, all, of)
+			for part, list := range s.Tested {
+				h := heard[part]
+				h.Tested, tested[h.Reader] = append(h.Tested, list...), append(tested[h.Reader], list...)
+				heard[part] = h
+			}
+			e.unfit = e.unfit || len(s.Unfit) > 0
+			if len(s.Refused)+len(s.Void) == 0 {
+				break
+			}
+			for _, part := range slices.Concat(s.Refused, s.Void) {
+				all[part] = append(all[part], heard[part])
+				delete(heard, part)
+			}
+			for _, part := range s.Refused {
+				used[part]++
 			}
 		}
-		open = again
+		for _, part := range numbers(d) {
+			all[part] = append(all[part], heard[part])
+			q.Record(part, d.Counted(part, all), evidence.Verdict{Look: look, Job: "verify", Attempt: 1, Round: 1})
+		}
+		if !q.LookAgain() {
+			break
+		}
 	}
-	return failed, false
+	for _, s := range q.Claims.Sentences {
+		e.through = e.through || w.lies[s.ID] && s.Verdict.Verdict == evidence.Supported
+	}
+	return e
+}
+
+func numbers(d reading.Dealt) (list []int) {
+	for part := range d.Parts {
+		list = append(list, part)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // counts is a reader that knows no sense: it calls supported what has its numbers and
@@ -72,36 +133,95 @@ func counts(i reading.Item) bool {
 	return best >= 0.8
 }
 
-// readers measures how often readers are found out in runs of 60 sentences: one that
-// misses one control in four fails a part, and one that counts words is unfit.
-func readers(t testing.TB, runs int) (erring, counting, honestly float64) {
-	erred, counted, stopped := 0, 0, 0
-	for k := range uint64(runs) {
-		w := newWorld(t, k, 60)
-		m := w.material()
-		r := rand.New(rand.NewPCG(k, 2))
-		if failed, _ := run(t, w, m, k, func(i reading.Item) bool { return i.ID != "" || r.IntN(4) == 0 }); failed > 0 {
-			erred++
+// kinds are readers, each with the world that it reads and a source of chance, and what may
+// become of the reports, in percent.
+var kinds = []struct {
+	name        string
+	lies        int
+	other       bool // another of its kind reads where it missed
+	through     float64
+	least, most float64 // are unfit
+	read        func(w *world, r *rand.Rand) reader
+}{
+	{"agrees", 3, false, 0, 100, 100, func(*world, *rand.Rand) reader { return func(reading.Item) bool { return true } }},
+	{"counts words", 3, false, 0, 100, 100, func(*world, *rand.Rand) reader { return counts }},
+	{"remembers", 3, false, 0, 100, 100, func(*world, *rand.Rand) reader {
+		seen := map[string]bool{} // what is new in a part that was refused is suspect
+		return func(i reading.Item) bool {
+			known := seen[i.Text] || len(seen) < 100
+			seen[i.Text] = true
+			return known
 		}
-		if _, unfit := run(t, w, m, k, counts); unfit {
-			counted++
-		}
-		if failed, unfit := run(t, w, m, k, honest); failed > 0 || unfit {
-			stopped++
-		}
-	}
-	n := float64(runs)
-	return float64(erred) / n, float64(counted) / n, float64(stopped) / n
+	}},
+	{"is wrong in one of four", 3, false, 4, 50, 100, func(w *world, r *rand.Rand) reader {
+		return func(i reading.Item) bool { return w.isTrue(i) || r.IntN(4) == 0 }
+	}},
+	{"errs in 2 of 100", 0, false, 0, 0, 3, func(w *world, r *rand.Rand) reader {
+		return func(i reading.Item) bool { return w.isTrue(i) != (r.IntN(50) == 0) }
+	}},
+	{"errs in 2 of 100, and so does another", 0, true, 0, 0, 3, func(w *world, r *rand.Rand) reader {
+		return func(i reading.Item) bool { return w.isTrue(i) != (r.IntN(50) == 0) }
+	}},
 }
 
-func TestReadersThatErrAreFoundOut(t *testing.T) {
-	runs := 4
-	if full.Asked() {
-		runs = 100
+// TestWhoQuotesFillerIsRefused: words that say nothing of a claim support none.
+func TestWhoQuotesFillerIsRefused(t *testing.T) {
+	d := newWorld(t, 5, 14, 3).questions(5).Look(1)
+	for _, asked := range d.Parts {
+		answer := strings.Builder{}
+		for i := range asked.Items {
+			fmt.Fprintf(&answer, `,{"claim":%d,"verdict":"supported","passage":1,"words":"the and by"}`, i+1)
+		}
+		if _, faults := asked.Judge([]byte(`{"verdicts":[` + answer.String()[1:] + `]}`)); len(faults) != len(asked.Items) {
+			t.Errorf("%d of %d are refused", len(faults), len(asked.Items))
+		}
 	}
-	erring, counting, honestly := readers(t, runs)
-	if erring < 0.9 || counting < 0.9 || honestly > 0 {
-		t.Errorf("found out: %.2f of those that miss one control in four, %.2f of those that count words, %.2f of the honest", erring, counting, honestly)
+}
+
+type cache struct{ known sync.Map }
+
+func (c *cache) of(t testing.TB, k, size, lies int) *world {
+	key := [3]int{k, size, lies}
+	if w, is := c.known.Load(key); is {
+		return w.(*world)
+	}
+	w := newWorld(t, uint64(k), size, lies)
+	c.known.Store(key, w)
+	return w
+}
+
+// TestReaders lets readers of all kinds read reports of 14, 28 and 60 sentences, three of
+// them lies. Who agrees, counts words or remembers gets no lie through and is unfit; who is
+// wrong in one of four gets one through in at most 4 of 100 reports; an honest reader who errs
+// in 2 of 100 is unfit in at most 2 of 100. The short form has few reports of 14 sentences.
+func TestReaders(t *testing.T) {
+	var worlds cache
+	reports, sizes := 15, []int{14}
+	if full.Asked() {
+		reports, sizes = 1000, []int{14, 28, 60}
+	}
+	for _, kind := range kinds {
+		for _, size := range sizes {
+			ends := make([]end, reports)
+			must.Do(t, parallel.All(t.Context(), reports, func(k int) error {
+				w := worlds.of(t, k, size, kind.lies)
+				r := rand.New(rand.NewPCG(uint64(k), 2))
+				readers := []reader{kind.read(w, r)}
+				if kind.other {
+					readers = append(readers, kind.read(w, r))
+				}
+				ends[k] = w.read(t, uint64(k), readers)
+				return nil
+			}))
+			share := func(is func(end) bool) float64 {
+				return 100 * float64(len(slices.DeleteFunc(slices.Clone(ends), func(e end) bool { return !is(e) }))) / float64(reports)
+			}
+			through, unfit := share(func(e end) bool { return e.through }), share(func(e end) bool { return e.unfit })
+			t.Logf("%s, %d sentences: %.2f%% with a lie, %.2f%% unfit, %.2f%% to a person", kind.name, size, through, unfit, share(func(e end) bool { return e.person }))
+			if through > kind.through || unfit < kind.least || full.Asked() && unfit > kind.most {
+				t.Errorf("%s, %d sentences: %.2f%% with a lie, %.2f%% unfit", kind.name, size, through, unfit)
+			}
+		}
 	}
 }
 
@@ -134,7 +254,7 @@ func converge(t testing.TB, seed uint64, n, maxRounds int) (drafts int, passed b
 		for _, item := range reading.Unread(&claims) {
 			given.Given = append(given.Given, reading.Given{ID: item.ID, Verdict: mood(seed, claims.Find(item.ID).Digest)})
 		}
-		(&reading.Questions{Claims: &claims}).Record(given, evidence.Verdict{Round: round + 1})
+		(&reading.Questions{Claims: &claims}).Record(1, given, evidence.Verdict{Round: round + 1})
 		outcome := claims.Judge(true)
 		if outcome.Pass() || round == maxRounds {
 			return round + 1, outcome.Pass()
@@ -194,73 +314,4 @@ func TestRoundsConverge(t *testing.T) {
 	if ended, _ := convergence(t, full.Stride(reports, 30)); ended < 0.98 {
 		t.Errorf("%.3f of the reports end within the rounds of the defaults", ended)
 	}
-}
-
-// BenchmarkSecondReader prints the figures of docs/evidence.md.
-func BenchmarkSecondReader(b *testing.B) {
-	for b.Loop() {
-		ended, drafts := convergence(b, 1)
-		erring, counting, honestly := readers(b, 100)
-		b.ReportMetric(100*ended, "%ended")
-		b.ReportMetric(drafts, "drafts")
-		b.ReportMetric(100*erring, "%erring-found")
-		b.ReportMetric(100*counting, "%counting-unfit")
-		b.ReportMetric(100*honestly, "%honest-stopped")
-	}
-}
-
-// BenchmarkPrepare makes the parts of reports on pages of 60 kB, with their windows and
-// rules, and plants the controls of the first.
-func BenchmarkPrepare(b *testing.B) {
-	for _, size := range []struct{ sentences, pages int }{{250, 50}, {1000, 200}, {2000, 400}, {5000, 1000}} {
-		b.Run(fmt.Sprintf("%d-on-%d", size.sentences, size.pages), func(b *testing.B) {
-			draft, w := longReport(size.sentences, size.pages)
-			b.ReportAllocs()
-			for b.Loop() {
-				report := evidence.Read(markdown.Read([]byte(draft)), evidence.Facts{Template: evidence.Briefing, Language: "en"})
-				held := must.Get(report.Hold(b.Context(), "en", w.page, claim.Titles{}))(b)
-				w.claims = evidence.Assemble(report, "", nil, held, nil)
-				parts := reading.Divide(reading.Unread(&w.claims), 1)
-				if asked := plant(b, parts[0], 1, w.material()); len(asked.Items) <= len(parts[0].Items) {
-					b.Fatal("no control")
-				}
-			}
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			b.ReportMetric(float64(m.Sys)/(1<<20), "MiB-sys")
-		})
-	}
-}
-
-// longReport is a report that cites as many sentences of each of its pages.
-func longReport(sentences, pages int) (draft string, w *world) {
-	r := rand.New(rand.NewPCG(1, 4))
-	line := func() string {
-		words := []string{"The", "harbour"}
-		for range 10 {
-			word := make([]byte, 4)
-			for i := range word {
-				word[i] = byte('a' + r.IntN(9))
-			}
-			words = append(words, string(word))
-		}
-		return strings.Join(words, " ") + fmt.Sprintf(" %d.", r.IntN(9000)+11)
-	}
-	w = &world{pages: map[string]string{}}
-	var b strings.Builder
-	b.WriteString("## Evidence\n")
-	for p := range pages {
-		cid := fmt.Sprintf("s%d", p)
-		var lines []string
-		for n := 0; n < 60_000; {
-			lines = append(lines, line())
-			n += len(lines[len(lines)-1]) + 1
-		}
-		w.pages[cid] = strings.Join(lines, "\n")
-		for k := range sentences / pages {
-			fmt.Fprintf(&b, "\n%s [@%s].\n", strings.TrimSuffix(lines[k*100], "."), cid)
-			w.bases = append(w.bases, reading.Base{Text: lines[k*100+50], CIDs: []string{cid}, Page: true})
-		}
-	}
-	return b.String(), w
 }

@@ -1,19 +1,16 @@
 package reading_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
-	"github.com/tidegate/tidegate/internal/test/must"
-	scripted "github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -21,14 +18,15 @@ import (
 // numbers and years, and a report that repeats some of them.
 type world struct {
 	pages  map[string]string // by cid
-	bases  []reading.Base
+	lies   map[string]bool   // by id
 	report evidence.Report
 	claims evidence.Claims
 	held   []claim.Judgement
-	known  sync.Map // judgements by text and cids
 }
 
-func newWorld(t testing.TB, seed uint64, sentences int) *world {
+// newWorld makes a report of some sentences, of which so many are lies made of words of the
+// pages.
+func newWorld(t testing.TB, seed uint64, sentences, lies int) *world {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	word := func(list string) string {
@@ -41,7 +39,8 @@ func newWorld(t testing.TB, seed uint64, sentences int) *world {
 		return strings.ToUpper(name[:1]) + name[1:]
 	}
 	noun := func() string { return word(syllables) + word(syllables) + word("er ing age ment ism ware") }
-	w := &world{pages: map[string]string{}}
+	w := &world{pages: map[string]string{}, lies: map[string]bool{}}
+	var told []string
 	var draft strings.Builder
 	draft.WriteString("## Evidence\n\n")
 	for i := range max(3, sentences/8+1) {
@@ -52,10 +51,13 @@ func newWorld(t testing.TB, seed uint64, sentences int) *world {
 				word("increased decreased improved strengthened opened supported"), noun(), 11+r.IntN(900), noun(), place(),
 				word("kept lost gained rejected accepted"), noun())
 			lines = append(lines, text)
-			if k%3 > 0 {
-				w.bases = append(w.bases, reading.Base{Text: text, CIDs: []string{cid}, Page: true})
-			} else if len(strings.Split(draft.String(), "[@")) <= sentences {
-				fmt.Fprintf(&draft, "%s [@%s].\n\n", strings.TrimSuffix(text, "."), cid)
+			if n := len(told); k%3 == 0 && n < sentences {
+				told = append(told, text)
+				if n%(sentences/max(lies, 1)+1) == 1 && len(w.lies) < lies {
+					text = w.lie(r, text)
+					w.lies[fmt.Sprintf("c%d", n+1)] = true
+				}
+				fmt.Fprintf(&draft, "%s [@%s]\n\n", text, cid)
 			}
 		}
 		w.pages[cid] = strings.Join(lines, " ")
@@ -76,29 +78,44 @@ func (w *world) page(cid string) (*claim.Page, error) {
 	return &claim.Page{CID: cid, Text: w.pages[cid], Title: "Page " + cid, Language: "en"}, nil
 }
 
-func (w *world) material() reading.Material {
-	m := reading.Material{Language: "en", Bases: w.bases, Text: func(cid string) string { return w.pages[cid] },
-		Windows: func(text string, cids []string) ([]claim.Window, error) {
-			held, err := claim.Judge(context.Background(), []claim.Question{{Text: text, Language: "en", CIDs: cids}}, w.page, claim.Titles{})
-			if err != nil {
-				return nil, err
-			}
-			return held[0].Windows, nil
-		}}
-	for _, s := range w.claims.Sentences {
-		m.Report = append(m.Report, s.Text)
+// lie is a sentence of a page with another of its numbers or its opposite in it.
+func (w *world) lie(r *rand.Rand, text string) string {
+	fields := strings.Fields(text)
+	switch r.IntN(3) {
+	case 0: // In 1950 the noun of Place increased the noun by 40 nouns while Other lost noun.
+		fields[5], fields[13] = fields[13], fields[5]
+	case 1:
+		fields[10] = fmt.Sprint(11 + r.IntN(900))
+	default:
+		fields[6] = map[string]string{"increased": "decreased", "decreased": "increased"}[fields[6]]
+		if fields[6] == "" {
+			fields[6] = "never"
+		}
 	}
-	return m
+	return strings.Join(fields, " ")
 }
 
-func seedOf(n uint64) (seed [reading.SeedSize]byte) {
-	return reading.PinnedSeed("verify", int(n), "sha256:0")
+// questions are what readers are asked of the report.
+func (w *world) questions(seed uint64) *reading.Questions {
+	claims := w.claims
+	claims.Sentences = slices.Clone(claims.Sentences)
+	q := &reading.Questions{Claims: &claims, Seed: reading.PinnedSeed(int64(seed), "sha256:0"), Material: reading.Material{Language: "en", Text: func(cid string) string { return w.pages[cid] }}}
+	q.Further = func(id string) []claim.Window {
+		i := slices.IndexFunc(claims.Sentences, func(c evidence.Claim) bool { return c.ID == id })
+		return w.held[i].Further(w.held[i].Windows)
+	}
+	q.SetParts()
+	return q
 }
 
-func plant(t testing.TB, p reading.Part, seed uint64, m reading.Material) reading.Asked {
-	t.Helper()
-	asked := must.Get(reading.Plant(p, seedOf(seed), m))(t)
-	return asked
+// true reports whether a claim stands on its pages.
+func (w *world) isTrue(i reading.Item) bool {
+	for _, page := range w.pages {
+		if strings.Contains(page, i.Text) {
+			return true
+		}
+	}
+	return false
 }
 
 // reader answers claim by claim.
@@ -110,18 +127,10 @@ func (read reader) answer(a reading.Asked) []byte {
 	for i, item := range a.Items {
 		v := map[string]any{"claim": i + 1, "verdict": evidence.Unsupported, "because": "no passage says it"}
 		if read(item) {
-			var passages []string
-			for _, w := range item.Windows {
-				passages = append(passages, w.Text)
-			}
-			passage, words := scripted.Words(item.Text, passages)
-			v = map[string]any{"claim": i + 1, "verdict": evidence.Supported, "passage": passage, "words": words}
+			v = map[string]any{"claim": i + 1, "verdict": evidence.Supported, "passage": 1, "words": item.Windows[0].Text}
 		}
 		verdicts = append(verdicts, v)
 	}
 	data, _ := codec.Marshal(map[string]any{"verdicts": verdicts})
 	return data
 }
-
-// honest knows what is planted.
-func honest(i reading.Item) bool { return i.ID != "" }

@@ -24,7 +24,7 @@ func (a *Audit) parts(result *foreign.Result) *Parts {
 // have has a second reader read the report, and records what it handed in.
 func (a *Audit) have(ctx context.Context, desk run.Desk, read Reader, result *foreign.Result) error {
 	parts := a.parts(result)
-	if len(parts.Claims.Parts) > 0 {
+	if len(parts.Claims.Sentences) > 0 {
 		var err error
 		if a.why, err = read(ctx, parts); err != nil {
 			return err

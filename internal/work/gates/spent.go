@@ -47,7 +47,7 @@ func SpentOf(r *run.Run) ([]synthesis.Spent, error) {
 			leases[a] = lease
 			continue
 		}
-		if !alive || e.Event == run.EventVerdict && !e.Entry.Get("accepted").Bool() {
+		if !alive || e.Event == run.EventVerdict && !e.Entry.Get("accepted").Bool() && !e.Entry.Get("held").Bool() {
 			continue
 		}
 		delete(leases, a)

@@ -145,6 +145,12 @@ var wordsOf = map[run.Event]func(fields) Words{
 		if f.line.Get("accepted").Bool() {
 			return Words{Text: f.attempt() + ": accepted", Mark: report.Pass}
 		}
+		switch {
+		case f.line.Get("held").Bool():
+			return Words{Text: f.attempt() + ": waits for other parts of the report"}
+		case f.text("outcome") == "void":
+			return Words{Text: f.attempt() + ": does not count, and is asked again"}
+		}
 		var codes []string
 		for _, code := range f.line.Get("faults").Elems() {
 			codes = append(codes, code.Str())
@@ -165,6 +171,6 @@ var wordsOf = map[run.Event]func(fields) Words{
 		return Words{Text: text}
 	},
 	run.EventUnfit: func(f fields) Words {
-		return Words{Text: strings.TrimSpace(f.text("reader")) + " missed too many planted errors, and reads no more", Mark: report.Fail}
+		return Words{Text: strings.TrimSpace(f.text("reader")) + " missed too many pairs, and reads no more", Mark: report.Fail}
 	},
 }

@@ -17,7 +17,7 @@ func TestLinesInWords(t *testing.T) {
 		line  tidegate.Details
 		want  reporting.Words
 	}{
-		{run.EventUnfit, tidegate.Pairs("job_id", "verify.1", "reader", "codex gpt-5"), reporting.Words{Job: "verify.1", Text: "codex gpt-5 missed too many planted errors, and reads no more", Mark: report.Fail}},
+		{run.EventUnfit, tidegate.Pairs("job_id", "verify.1", "reader", "codex gpt-5"), reporting.Words{Job: "verify.1", Text: "codex gpt-5 missed too many pairs, and reads no more", Mark: report.Fail}},
 		{run.EventVerdict, tidegate.Pairs("job_id", "review", "attempt", 2, "accepted", true), reporting.Words{Job: "review", Text: "attempt 2: accepted", Mark: report.Pass}},
 		{run.EventVerdict, tidegate.Pairs("attempt", 1, "faults", []string{"NO_CITATION", "TOO_LONG"}), reporting.Words{Text: "attempt 1: refused, NO_CITATION, TOO_LONG", Mark: report.Fail}},
 		{run.EventMoved, tidegate.Pairs("from", "review", "to", "finalize", "status", "completed"), reporting.Words{Text: "review → finalize, completed", Mark: report.Pass}},

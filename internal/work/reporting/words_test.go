@@ -36,7 +36,7 @@ func everyStanding(t *testing.T) *evidence.Claims {
 	fault := func(code tidegate.Code, rule string) []claim.Finding {
 		return []claim.Finding{{Rule: rule, Level: claim.Fault, Text: greek, Code: code}}
 	}
-	c := &evidence.Claims{SchemaVersion: evidence.ClaimsVersion, Rules: evidence.Rules, Controls: evidence.Controls{Planted: 6, Hard: 3, Caught: 6}}
+	c := &evidence.Claims{SchemaVersion: evidence.ClaimsVersion, Rules: evidence.Rules, Pairs: evidence.Pairs{Asked: 6, Hard: 3}}
 	for _, s := range []evidence.Claim{
 		{Form: evidence.Cited, Standing: claim.Found, Verdict: verdict(evidence.Supported)},
 		{Form: evidence.Cited, Standing: claim.Weak, Verdict: verdict(evidence.Supported)},
@@ -76,7 +76,7 @@ func fullReport(t *testing.T, language string, reader bool) paper.Report {
 		r.Notes = append(r.Notes, evidence.TrustLineIn(language, claims, by), evidence.TrustLineIn(language, nil, by))
 	}
 	untested := *claims
-	untested.Controls = evidence.Controls{}
+	untested.Pairs = evidence.Pairs{}
 	r.Trust = evidence.TrustLineIn(language, &untested, evidence.Readers{})
 	text := "## " + greek + "\n\n"
 	part := paper.Part{}

@@ -21,6 +21,7 @@ type Move struct {
 	GatesRevision  int64
 	Requested      Stage  // that the caller asked for, "" where the rules chose
 	By             string // who sent the run back to writing: ByRule or ByReview; "" for another move
+	Seed           string // of the round of review that it closes, "" for none
 }
 
 // Who sends a run back to writing.
@@ -43,6 +44,9 @@ func (u *Update) MoveTo(move Move) error {
 	if move.By != "" {
 		by := tidegate.Detail{Key: "by", Value: move.By}
 		entry, fields = append(entry, by), append(fields, by)
+	}
+	if move.Seed != "" {
+		fields = append(fields, tidegate.Detail{Key: "seed", Value: move.Seed})
 	}
 	history.Append(codec.Of(entry))
 	// A long history is passed on as it was read.

