@@ -153,10 +153,10 @@ func (s ShowResult) Report() report.Report {
 		for i, answer := range a.Submissions {
 			addFaults(&out, fmt.Sprintf("Faults of answer %d", i+1), answer.Faults)
 		}
-		twins := report.NewTable(">Claim", "Twin of a sentence", "Verdict")
+		twins := report.NewTable(">Claim", "Twin of a sentence", "Missed")
 		for _, p := range s.Pairs {
 			if p.Attempt == a.Number {
-				twins.Row(report.PassIf(!p.Missed), p.Claim, p.Sentence, cmp.Or(p.Verdict, "none"))
+				twins.Row(report.PassIf(!p.Missed), p.Claim, p.Sentence, map[bool]string{true: "yes", false: "no"}[p.Missed])
 			}
 		}
 		if len(twins.Rows) > 0 {

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
 	"strings"
 
@@ -314,74 +315,54 @@ func (b *Board) SettleAgain(ctx context.Context, desk run.Desk) error {
 	return tidegate.Errorf(tidegate.InvalidState, nil, "no answer waits for its pairs")
 }
 
-// Pair is a twin that a second reader was shown, once the round is over.
+// Pair is a twin that a second reader was tested with, once the round is over.
 type Pair struct {
 	Attempt  int    `json:"attempt"`
 	Claim    int    `json:"claim" jsonschema:"the number of the twin in the prompt"`
 	Sentence string `json:"sentence" jsonschema:"the twin: a sentence of another part, made to contradict it"`
-	Verdict  string `json:"verdict" jsonschema:"what the reader said of it, empty without an answer"`
 	Missed   bool   `json:"missed" jsonschema:"the sentence that it contradicts was called supported, and so was the twin"`
 }
 
-// Pairs are the twins that were shown in the attempts at a reading, from what these keep; nil
-// while its round goes on, and for every other job. It returns JOB_NOT_FOUND and
+// Pairs are the pairs that readers of a part were tested with, from what the attempts keep;
+// nil while its round goes on, and for every other job. It returns JOB_NOT_FOUND and
 // READ_FAILED.
-func (b *Board) Pairs(id string) ([]Pair, error) {
+func (b *Board) Pairs(id string) (all []Pair, err error) {
 	j, err := b.Job(id)
 	if err != nil || j.Kind != verifyKind.name || !b.closed(&j) {
 		return nil, err
 	}
-	claims, err := b.present().run.claims(j.round)
-	if err != nil || claims == nil {
-		return nil, err
-	}
-	own := map[string]bool{}
-	for i := range claims.Sentences {
-		own[reading.Shown(claims.Sentences[i].Text)] = true
-	}
-	var all []Pair
 	for _, a := range j.attempts {
-		if a.ByPerson {
+		if len(a.Pairs) == 0 {
 			continue
 		}
 		prompt, err := b.Folder().Read(a.dir() + "/prompt.md")
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			continue
-		}
 		if err != nil {
 			return nil, err
 		}
-		said, err := b.verdictsOf(a)
-		if err != nil {
-			return nil, err
-		}
-		for i, sentence := range reading.SentencesOf(string(prompt)) {
-			if !own[sentence] {
-				missed := slices.ContainsFunc(a.Pairs, func(t reading.Tested) bool { return t.Claim == i+1 && t.Missed })
-				all = append(all, Pair{a.Number, i + 1, sentence, said[int64(i+1)], missed})
+		shown := reading.SentencesOf(string(prompt))
+		for _, t := range a.Pairs {
+			if t.Claim <= len(shown) {
+				all = append(all, Pair{a.Number, t.Claim, shown[t.Claim-1], t.Missed})
 			}
 		}
 	}
 	return all, nil
 }
 
-// verdictsOf are those of the last answer of an attempt, by the number of the claim.
-func (b *Board) verdictsOf(a *Attempt) (map[int64]string, error) {
-	last, said := a.lastAnswer(), map[int64]string{}
-	if last == nil {
-		return said, nil
-	}
-	answer, err := b.Folder().Read(a.dir() + "/" + last.Answer)
-	if err != nil {
-		return nil, err
-	}
-	if doc, err := codec.Parse([]byte(AsJudged(a.Kind, answer))); err == nil {
-		for _, v := range doc.Get("verdicts").Elems() {
-			n, _ := v.Get("claim").Int()
-			said[n] = v.Get("verdict").Str()
+// draws draws the seed of a round, except under a pinned clock, and where a recording reads.
+func (j *Job) draws(u update) func(round int64, digest string) reading.Seed {
+	return func(round int64, digest string) (seed reading.Seed) {
+		if j.seeds != nil {
+			if kept, err := sentences.ParseSeed(j.seeds(round)); err == nil {
+				return kept
+			}
 		}
+		if u.Pinned() || j.seeds != nil {
+			return reading.PinnedSeed(round, digest)
+		}
+		rand.Read(seed[:])
+		return seed
 	}
-	return said, nil
 }
 
 // Deal deals the sentences of a report that is no run's to its readers: by the seed that the
@@ -390,7 +371,9 @@ func (b *Board) Deal(ctx context.Context, q *sentences.Readings) error {
 	if dealt, err := q.Deal(); dealt || err != nil {
 		return err
 	}
-	if err := b.update(ctx, verifyKind.name, toBeOpen, func(u update) error { return q.Draw(u, b.Seeds) }); err != nil {
+	if err := b.update(ctx, verifyKind.name, toBeOpen, func(u update) error {
+		return q.Draw(u, (&Job{seeds: b.Seeds}).draws(u)(q.Round, q.Claims.SynthesisDigest))
+	}); err != nil {
 		return err
 	}
 	_, err := q.Deal()

@@ -78,7 +78,7 @@ type synthesisResult struct {
 }
 
 func (p synthesisResult) take(u update, j *Job, attempt int) error {
-	return sentences.TakeSynthesis(u.run, []byte(p.text), p.draft, j.seeds, j.ID, attempt)
+	return sentences.TakeSynthesis(u.run, []byte(p.text), p.draft, j.draws(u), j.ID, attempt)
 }
 
 // rounds are the jobs of a kind that is done once for each round of review.

@@ -7,6 +7,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -14,9 +15,9 @@ import (
 )
 
 // TakeSynthesis stages a draft that was judged as the run's draft and final
-// synthesis, with its sentences and the parts in which they are read. Seeds are those of a
-// recording that reads, nil for none. It returns INVALID_STATE and STAGE_MISMATCH.
-func TakeSynthesis(u *run.Update, text []byte, draft Judged, seeds func(round int64) []byte, jobID string, attempt int) error {
+// synthesis, with its sentences and the parts in which they are read. Draw gives the
+// seed of the round, by which sentences are dealt to their readers. It returns INVALID_STATE and STAGE_MISMATCH.
+func TakeSynthesis(u *run.Update, text []byte, draft Judged, draw func(round int64, digest string) reading.Seed, jobID string, attempt int) error {
 	if err := step.TakesIn(u, run.Synthesis); err != nil {
 		return err
 	}
@@ -29,7 +30,7 @@ func TakeSynthesis(u *run.Update, text []byte, draft Judged, seeds func(round in
 	said := tidegate.Pairs("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", layout.Synthesis(), "synthesis_digest", digest)
 	if draft.Claims != nil && policy.Evidence.Reader {
 		round := roundOf(u.Run())
-		seed := NewSeed(round, digest, u.Pinned(), seeds)
+		seed := draw(round, digest)
 		draft.Deal(seed)
 		said = append(said, tidegate.Detail{Key: "seed_digest", Value: seedDigest(seed)})
 		if err := u.WriteJSON(layout.RoundSeed(round), roundSeed{seedVersion, round, hex.EncodeToString(seed[:])}); err != nil {

@@ -2,7 +2,6 @@ package sentences
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -100,23 +99,8 @@ type roundSeed struct {
 	Seed          string `json:"seed"`
 }
 
-// NewSeed is the seed of a round: drawn, except under a pinned clock, and where recorded
-// gives what a recording has that reads.
-func NewSeed(round int64, digest string, pinned bool, recorded func(round int64) []byte) reading.Seed {
-	var seed reading.Seed
-	if recorded != nil {
-		if seed, err := parseSeed(recorded(round)); err == nil {
-			return seed
-		}
-	}
-	if pinned || recorded != nil {
-		return reading.PinnedSeed(round, digest)
-	}
-	rand.Read(seed[:])
-	return seed
-}
-
-func parseSeed(data []byte) (seed reading.Seed, err error) {
+// ParseSeed reads the file with the seed of a round.
+func ParseSeed(data []byte) (seed reading.Seed, err error) {
 	var kept roundSeed
 	if err := json.Unmarshal(data, &kept); err != nil || kept.SchemaVersion != seedVersion {
 		return seed, tidegate.Errorf(tidegate.InvalidState, nil, "the seed of a round is not %s", seedVersion)
@@ -133,7 +117,7 @@ func readSeed(folder *artifact.Folder, name string) (seed reading.Seed, err erro
 	if err != nil {
 		return seed, err
 	}
-	seed, err = parseSeed(data)
+	seed, err = ParseSeed(data)
 	return seed, tidegate.WithDetails(err, tidegate.Pairs("path", filepath.Join(folder.Path(), filepath.FromSlash(name))))
 }
 
@@ -182,11 +166,9 @@ func (q *Readings) Deal() (dealt bool, err error) {
 
 // Draw stages the seed of the round.
 func (q *Readings) Draw(u interface {
-	Pinned() bool
 	WriteJSON(name string, v any) error
 	Log(event run.Event, kind string, fields tidegate.Details)
-}, recorded func(round int64) []byte) error {
-	seed := NewSeed(q.Round, q.Claims.SynthesisDigest, u.Pinned(), recorded)
+}, seed reading.Seed) error {
 	u.Log(run.EventDealt, "reader_seed", tidegate.Pairs("round", q.Round, "seed_digest", seedDigest(seed)))
 	return u.WriteJSON(seedFile(q.Round), roundSeed{seedVersion, q.Round, hex.EncodeToString(seed[:])})
 }
