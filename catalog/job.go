@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -146,7 +147,7 @@ func jobTools(env tools) []*tool.Tool {
 			}
 			input := job.SubmitInput{Token: in.Token, Answer: answer, ToolUsage: in.ToolUsage}
 			if in.Usage != nil {
-				usage := job.Usage(*in.Usage)
+				usage := driver.Charge(*in.Usage)
 				input.Usage = &usage
 			}
 			verdict, err := b.Submit(ctx, input)

@@ -305,7 +305,7 @@ func (t *Team) assign(e *Env, role string, agent config.Agent, further bool) err
 	}
 	assigned := engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Idle: agent.IdleMinutes, Price: agent.Price}
 	if recorded {
-		assigned.Recording = &job.Recording{Question: recording.Question, Attempt: func(jobID string, attempt int) []byte { return client.Recorded(d, jobID, attempt) },
+		assigned.Recording = &driver.Recording{Question: recording.Question, Attempt: func(jobID string, attempt int) []byte { return client.Recorded(d, jobID, attempt) },
 			Seed: func(round int64) []byte { return client.RecordedSeed(d, round) }}
 	}
 	t.Agents[role] = assigned

@@ -304,12 +304,12 @@ func (a *attempt) unfit(answer driver.Answer) *driver.Error {
 // possible reports whether an attempt can have taken what an answer says.
 func possible(answer driver.Answer) bool {
 	for _, n := range answer.ToolCalls {
-		if n < 0 || n > job.MaxTokens {
+		if n < 0 || n > driver.MaxTokens {
 			return false
 		}
 	}
 	u, cost := answer.Usage, answer.CostUSD
-	return (u == nil || min(u.Input, u.Output) >= 0 && max(u.Input, u.Output) <= job.MaxTokens) && (cost == nil || *cost >= 0 && *cost <= job.MaxCostUSD)
+	return (u == nil || min(u.Input, u.Output) >= 0 && max(u.Input, u.Output) <= driver.MaxTokens) && (cost == nil || *cost >= 0 && *cost <= driver.MaxCostUSD)
 }
 
 // left releases the attempt when the home stops, so that the next home continues
@@ -449,11 +449,11 @@ func (a *attempt) relay(task *driver.Task) {
 }
 
 // usage is what an answer took, as the client reports it.
-func usage(answer driver.Answer) *job.Usage {
+func usage(answer driver.Answer) *driver.Charge {
 	if answer.Usage == nil && answer.CostUSD == nil {
 		return nil
 	}
-	u := job.Usage{CostUSD: answer.CostUSD}
+	u := driver.Charge{CostUSD: answer.CostUSD}
 	if answer.Usage != nil {
 		u.InputTokens, u.OutputTokens = answer.Usage.Input, answer.Usage.Output
 	}

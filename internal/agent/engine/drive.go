@@ -71,7 +71,7 @@ type Agent struct {
 	Idle     float64       // minutes that it may be silent; 0 leaves it to the run
 	Price    *config.Price // of tokens that come without a cost
 	// Recording is the agent where its answers were kept earlier, else nil.
-	Recording *job.Recording
+	Recording *driver.Recording
 }
 
 // named is the agent as records know it.

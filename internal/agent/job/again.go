@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -11,7 +12,7 @@ import (
 type LeasedAgain struct {
 	Attempt  int
 	PromptMD string
-	MadeFrom *MadeFrom
+	MadeFrom *driver.MadeFrom
 }
 
 // LeaseAgain makes the prompt of a job's next attempt as [Board.Lease] did, for a person where

@@ -2,15 +2,14 @@ package job
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -57,7 +56,7 @@ type Attempt struct {
 	Unspent       []Unspent     `json:"unspent,omitempty"`
 	// Sources maps the short ids of the prompt to cids.
 	Sources   map[string]string  `json:"sources,omitempty"`
-	Usage     Usage              `json:"usage"` // of the whole attempt, as it is charged
+	Usage     driver.Charge      `json:"usage"` // of the whole attempt, as it is charged
 	ToolCalls map[string]float64 `json:"tool_calls,omitempty"`
 	// Confinement is how the agent of the last answer was kept.
 	Confinement *run.Confinement `json:"confinement,omitzero"`
@@ -66,7 +65,7 @@ type Attempt struct {
 	// Pairs are those whose twin a second reader was shown, as they were judged.
 	Pairs []reading.Tested `json:"pairs,omitzero"`
 	// MadeFrom is what it was asked about.
-	MadeFrom *MadeFrom `json:"made_from,omitzero"`
+	MadeFrom *driver.MadeFrom `json:"made_from,omitzero"`
 	// Refuses says that a second reader refuses most of what stands by rule: another is
 	// asked once.
 	Refuses bool `json:"refuses,omitzero"`
@@ -87,86 +86,8 @@ type Submission struct {
 	Judged     bool            `json:"judged"`
 	Faults     []Fault         `json:"faults"`
 	Warnings   []Fault         `json:"warnings"`
-	Usage      *Usage          `json:"usage"`                               // as it was reported
+	Usage      *driver.Charge  `json:"usage"`                               // as it was reported
 	ToolUsage  json.RawMessage `json:"tool_usage,omitempty" holds:"object"` // as it was reported
-}
-
-// Usage is what an answer took.
-type Usage struct {
-	InputTokens  int64    `json:"input_tokens"`
-	OutputTokens int64    `json:"output_tokens"`
-	CostUSD      *float64 `json:"cost_usd"` // null where it was not reported
-}
-
-// The most that an attempt can have taken. A larger number is not a measurement,
-// and the sum of such numbers would exceed any budget that a person can set.
-const (
-	MaxTokens  = 10_000_000_000 // read, and as many written
-	MaxCostUSD = 100_000
-)
-
-// check returns INVALID_ARGS for a usage that no attempt can have.
-func (u Usage) check() error {
-	cost := 0.0
-	if u.CostUSD != nil {
-		cost = *u.CostUSD
-	}
-	if u.InputTokens == atMost(u.InputTokens, MaxTokens) && u.OutputTokens == atMost(u.OutputTokens, MaxTokens) && cost == atMost(cost, MaxCostUSD) {
-		return nil
-	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("usage", tidegate.Cut(fmt.Sprintf("%d, %d, %v", u.InputTokens, u.OutputTokens, cost))),
-		"usage must have input_tokens and output_tokens from 0 to %d and cost_usd from 0 to %d", int64(MaxTokens), MaxCostUSD)
-}
-
-// bounded is u as it is charged: a number that no attempt can have, positive or
-// negative, counts as the most, so that a sum that went wrong never lowers the
-// charge.
-func (u Usage) bounded() Usage {
-	u.InputTokens, u.OutputTokens = atMost(u.InputTokens, MaxTokens), atMost(u.OutputTokens, MaxTokens)
-	if u.CostUSD != nil {
-		cost := atMost(*u.CostUSD, MaxCostUSD)
-		u.CostUSD = &cost
-	}
-	return u
-}
-
-// atMost is n where it lies between 0 and most, and most where it does not.
-func atMost[N int64 | float64](n, most N) N {
-	if n >= 0 && n <= most {
-		return n
-	}
-	return most
-}
-
-func (u Usage) tokens() float64 { return float64(u.InputTokens) + float64(u.OutputTokens) }
-
-// include adds what came on top. The sum stops at the most that an attempt can have.
-func (u *Usage) include(more Usage) {
-	sum, more := u.bounded(), more.bounded()
-	sum.InputTokens += more.InputTokens
-	sum.OutputTokens += more.OutputTokens
-	switch {
-	case sum.CostUSD == nil:
-		sum.CostUSD = more.CostUSD
-	case more.CostUSD != nil:
-		*sum.CostUSD += *more.CostUSD
-	}
-	*u = sum.bounded()
-}
-
-// at gives tokens that come without a cost their price, where there is one.
-func (u Usage) at(price *config.Price) Usage {
-	if u.CostUSD == nil && price != nil {
-		cost := (float64(u.InputTokens)*price.Input + float64(u.OutputTokens)*price.Output) / 1e6
-		u.CostUSD = &cost
-	}
-	return u
-}
-
-// guessed estimates tokens where nobody reports them: a quarter of the bytes that
-// went in and out.
-func guessed(in, out int) Usage {
-	return Usage{InputTokens: int64(in+3) / 4, OutputTokens: int64(out+3) / 4}
 }
 
 // Fault is one thing for which an answer is refused, or a warning.

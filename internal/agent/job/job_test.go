@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -350,7 +351,7 @@ func TestBudgetStopsLeasing(t *testing.T) {
 	must.Get(r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget("max_tokens", 10, "test") }))(t)
 	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.grid")
-	verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte(good), Usage: &job.Usage{InputTokens: 1}})
+	verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte(good), Usage: &driver.Charge{InputTokens: 1}})
 	if err != nil || !verdict.Accepted {
 		t.Fatalf("%+v, %v", verdict, err)
 	}
@@ -396,14 +397,14 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 	b := open(t, desk, manifest)
 	for _, id := range []string{"wave1.grid", "wave1.cost"} {
 		a := lease(t, b, id)
-		must.Get(b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: 1}}))(t)
+		must.Get(b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &driver.Charge{InputTokens: 1}}))(t)
 		file := filepath.Join(filepath.Dir(manifest), "jobs", id, "001/attempt.json")
 		text := must.Get(os.ReadFile(file))(t)
 		astray := strings.NewReplacer(`"input_tokens": 1,`, `"input_tokens": -4611686018427387906,`, `"cost_usd": null`, `"cost_usd": 1.7e308`).Replace(string(text))
 		must.Do(t, os.WriteFile(file, []byte(astray), 0o644))
 	}
 	b = open(t, desk, manifest)
-	if spent := b.Spent(); spent.Tokens != 2*job.MaxTokens || spent.CostUSD != 2*job.MaxCostUSD {
+	if spent := b.Spent(); spent.Tokens != 2*driver.MaxTokens || spent.CostUSD != 2*driver.MaxCostUSD {
 		t.Errorf("spent are %+v", spent)
 	}
 	budget := func(tokens, cost float64) {
@@ -413,7 +414,7 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 		}
 		b = open(t, desk, manifest)
 	}
-	for limit, want := range map[float64]float64{1000: 4 * job.MaxTokens, 1.5 * job.MaxTokens: 3 * job.MaxTokens} {
+	for limit, want := range map[float64]float64{1000: 4 * driver.MaxTokens, 1.5 * driver.MaxTokens: 3 * driver.MaxTokens} {
 		budget(limit, 10)
 		if name, to := b.Raised(); name != "max_tokens" || to != want {
 			t.Errorf("of %v, %s is raised to %v", limit, name, to)
@@ -424,7 +425,7 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 	if _, err := codec.Marshal(tidegate.AsError(err).Details); err != nil {
 		t.Error(err)
 	}
-	budget(4*job.MaxTokens, 4*job.MaxCostUSD)
+	budget(4*driver.MaxTokens, 4*driver.MaxCostUSD)
 	lease(t, b, "wave1.law")
 }
 
@@ -434,8 +435,8 @@ func TestUsageOfAnAttemptStopsAtTheMost(t *testing.T) {
 	manifest, _, desk := inWave1(t, "grid", "cost")
 	b := open(t, desk, manifest)
 	a, fortune := lease(t, b, "wave1.grid"), 1.7e308
-	must.Get(b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MinInt64, CostUSD: &fortune}}))(t)
-	if spent := b.Spent(); spent.Tokens != 2*job.MaxTokens || spent.CostUSD != job.MaxCostUSD {
+	must.Get(b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &driver.Charge{InputTokens: math.MaxInt64, OutputTokens: math.MinInt64, CostUSD: &fortune}}))(t)
+	if spent := b.Spent(); spent.Tokens != 2*driver.MaxTokens || spent.CostUSD != driver.MaxCostUSD {
 		t.Errorf("spent are %+v", spent)
 	}
 }
@@ -475,10 +476,10 @@ func TestArgumentsOfASubmission(t *testing.T) {
 		"blank":         {Token: a.Token, Answer: []byte(" \n")},
 		"too large":     {Token: a.Token, Answer: make([]byte, 513<<10)},
 		"no token":      {Token: "nonsense", Answer: []byte(good)},
-		"negative cost": {Token: a.Token, Answer: []byte(good), Usage: &job.Usage{CostUSD: &cost}},
-		"all the money": {Token: a.Token, Answer: []byte(good), Usage: &job.Usage{CostUSD: &fortune}},
-		"all numbers":   {Token: a.Token, Answer: []byte(good), Usage: &job.Usage{InputTokens: math.MaxInt64}},
-		"too many":      {Token: a.Token, Answer: []byte(good), Usage: &job.Usage{OutputTokens: job.MaxTokens + 1}},
+		"negative cost": {Token: a.Token, Answer: []byte(good), Usage: &driver.Charge{CostUSD: &cost}},
+		"all the money": {Token: a.Token, Answer: []byte(good), Usage: &driver.Charge{CostUSD: &fortune}},
+		"all numbers":   {Token: a.Token, Answer: []byte(good), Usage: &driver.Charge{InputTokens: math.MaxInt64}},
+		"too many":      {Token: a.Token, Answer: []byte(good), Usage: &driver.Charge{OutputTokens: driver.MaxTokens + 1}},
 	} {
 		if _, err := b.Submit(t.Context(), in); tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("%s: %v", name, err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -34,7 +35,7 @@ type LeaseInput struct {
 	// Person says that a person answers: a part of the report is read without twins.
 	Person bool
 	// Recording is the agent where its answers were kept earlier, else nil.
-	Recording *Recording
+	Recording *driver.Recording
 }
 
 // Home is what a process that drives a run knows about an agent.
@@ -164,8 +165,7 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 		return nil, err
 	}
 	if in.Recording != nil {
-		kept := in.Recording.attempt(id, j.next())
-		if err := kept.answers(id, from); err != nil && !b.Policy().Evidence.Adapt {
+		if err := in.Recording.MayAnswer(id, j.next(), from); err != nil && !b.Policy().Evidence.Adapt {
 			return nil, err
 		}
 	}
@@ -237,8 +237,30 @@ func (b *Board) unchanged(u update, seen map[string]string) error {
 	return nil
 }
 
+// madeFrom is what the attempts at a job of a run are asked about, nil for a job of a
+// code change.
+func (b *Board) madeFrom(j *Job) (*driver.MadeFrom, error) {
+	r := b.present().run
+	if r == nil {
+		return nil, nil
+	}
+	from := &driver.MadeFrom{Question: r.Manifest().Query(), Kind: j.Kind, Perspective: j.perspective}
+	if j.perspective != "" {
+		_, contract, err := r.contract(j.wave, j.perspective)
+		if err != nil {
+			return nil, err
+		}
+		from.Contract = codec.Digest(contract)
+	}
+	documents, err := r.attached()
+	for _, d := range documents {
+		from.Documents = append(from.Documents, d.Digest)
+	}
+	return from, err
+}
+
 // begin stages a new attempt with its lease and its prompt.
-func (b *Board) begin(u update, j *Job, in LeaseInput, made draft, from *MadeFrom) (*Assignment, *Attempt, *run.Lease, error) {
+func (b *Board) begin(u update, j *Job, in LeaseInput, made draft, from *driver.MadeFrom) (*Assignment, *Attempt, *run.Lease, error) {
 	number := j.next()
 	token, digest := b.newToken(u, j.ID, number)
 	lease := &run.Lease{
@@ -429,9 +451,9 @@ func (b *Board) Release(ctx context.Context, token, reason string) (Job, error) 
 type Ending struct {
 	Outcome   string
 	Reason    string
-	Asked     string        // the prompt that has no answer; "" where nothing was asked
-	Usage     *Usage        // of that, as the client reports it, nil when it does not
-	Price     *config.Price // of tokens that come without a cost
+	Asked     string         // the prompt that has no answer; "" where nothing was asked
+	Usage     *driver.Charge // of that, as the client reports it, nil when it does not
+	Price     *config.Price  // of tokens that come without a cost
 	ToolCalls map[string]float64
 	Version   string
 	Events    []byte // the agent's own event stream
@@ -454,9 +476,9 @@ func (b *Board) endAttempt(u update, a *Attempt, how Ending) error {
 	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
 	switch {
 	case how.Usage != nil:
-		a.Usage.include(how.Usage.at(how.Price))
+		a.Usage.Include(how.Usage.At(how.Price))
 	case how.Asked != "":
-		a.Usage.include(guessed(len(how.Asked), 0).at(how.Price))
+		a.Usage.Include(driver.GuessedCharge(len(how.Asked), 0).At(how.Price))
 	}
 	a.note(how.Version, "", how.ToolCalls)
 	logEnded(u, a, b.eventsKept(how.Events)...)

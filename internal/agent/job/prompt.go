@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
@@ -58,7 +59,7 @@ func planList(sections []synthesis.PartOutline) string {
 
 // sourceList lists sources for a quotation: titles and words of pages were written
 // by others.
-func sourceList(list []citable) string {
+func sourceList(list source.Citables) string {
 	var b strings.Builder
 	for _, s := range list {
 		fmt.Fprintf(&b, "- %s: ", s.ID)
@@ -104,12 +105,12 @@ type about struct {
 	Notes       string
 	Assumptions []string
 	Sensitivity string
-	Frozen      bool           // the pages of a finished run stand for the web
-	Earlier     *earlierShown  // the run that this one builds on; nil for none
-	Allowed     []string       // what the person asks of sources, one sentence each
-	Day         string         // of the run
-	Shape       evidence.Shape // of the report
-	Language    string         // to write in, "" where that of the question is not known
+	Frozen      bool              // the pages of a finished run stand for the web
+	Earlier     *run.EarlierShown // the run that this one builds on; nil for none
+	Allowed     []string          // what the person asks of sources, one sentence each
+	Day         string            // of the run
+	Shape       evidence.Shape    // of the report
+	Language    string            // to write in, "" where that of the question is not known
 	Attempt     int
 	Note        string // of a person who gave the tries again
 	Last        *lastAnswer
@@ -143,9 +144,11 @@ func (r *research) about(j *Job) (about, map[string]string, error) {
 	if a.Shape, err = r.Shape(); err != nil {
 		return about{}, nil, err
 	}
-	if a.Earlier, err = r.earlier(); err != nil {
+	earlier, err := r.Earlier()
+	if err != nil {
 		return about{}, nil, err
 	}
+	a.Earlier = earlier.Shown()
 	created := r.CreatedAt()
 	a.Day, a.Language = created[:min(len(created), len("2006-01-02"))], cmp.Or(a.Shape.Language, page.QuestionLanguage(a.Question))
 	if len(a.Questions) == 1 && a.Questions[0] == markdown.OneLine(a.Question) {
@@ -162,43 +165,6 @@ func (r *research) readScope() (scope, error) {
 	}
 	doc, err := codec.ParseFile("scope_path", r.Path(run.ScopeFile), data)
 	return scope{doc, codec.DigestBytes(data)}, err
-}
-
-// earlierShown is the run that this one builds on as prompts show it.
-type earlierShown struct {
-	Question string
-	Open     string // what it left open, one line each
-	Said     string // the sentences of its report with their pages, one line each
-	LeftOut  int    // sentences for which there was no room
-}
-
-// mostEarlier is how many bytes of an earlier report, and of what it left open, are shown.
-const mostEarlier = 24 << 10
-
-// earlier is the run that this one builds on; nil for none.
-func (r *research) earlier() (*earlierShown, error) {
-	e, err := r.Run.Earlier()
-	if err != nil || e == nil {
-		return nil, err
-	}
-	shown := &earlierShown{Question: e.Question}
-	for _, o := range e.Open {
-		if line := "- " + o.Kind + ": " + markdown.OneLine(o.Text) + "\n"; len(shown.Open)+len(line) <= mostEarlier {
-			shown.Open += line
-		}
-	}
-	for _, s := range e.Sentences {
-		if len(s.URLs) == 0 {
-			continue
-		}
-		line := "- " + markdown.OneLine(s.Text) + " (" + strings.Join(s.URLs, ", ") + ")\n"
-		if len(shown.Said)+len(line) > mostEarlier {
-			shown.LeftOut++
-			continue
-		}
-		shown.Said += line
-	}
-	return shown, nil
 }
 
 func lines(list *codec.Value) []string {

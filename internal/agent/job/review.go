@@ -99,7 +99,7 @@ func (v reviewTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	shown, lines := numbered(all.shorten(string(text)))
+	shown, lines := numbered(all.list.Shorten(string(text)))
 	example := `{"decision":"PASS","findings":[{"severity":"low","line":1,"message":"The summary could come to the point sooner."}],"directives":[]}`
 	if !found.Pass() && !v.passed {
 		example = `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":null,"action":"Do what the rules ask for."}]}`
@@ -113,7 +113,7 @@ func (v reviewTask) prompt(ctx context.Context, j *Job) (draft, error) {
 		Disagree         string
 		Summaries        []summarized
 		Example          string
-	}{said, shown, lines, faultsOf(found.Faults), faultsOf(found.Warnings), all.shorten(sentenceList(found.Claims)), contradictionList(ignored, all), summaries, example})
+	}{said, shown, lines, faultsOf(found.Faults), faultsOf(found.Warnings), all.list.Shorten(sentenceList(found.Claims)), contradictionList(ignored, all), summaries, example})
 	return draft{text: filled, seen: seen}, err
 }
 

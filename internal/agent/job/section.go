@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/sentences"
 )
@@ -144,17 +145,17 @@ func (s sectionTask) prompt(ctx context.Context, j *Job) (draft, error) {
 			return draft{}, err
 		}
 		text, line := revision.NumberedPart(own.Title)
-		data.Reviewed, _ = numberedFrom(all.shorten(text), line)
+		data.Reviewed, _ = numberedFrom(all.list.Shorten(text), line)
 		data.Directives, data.Example, data.Edits = revision.Directed(own.Title, nil), editsExample, true
 		data.Least = 0
 		data.disputedAlone()
 	}
 	text, err := fill("synthesis.md", data)
-	return draft{text: text, seen: seen, sources: all.table()}, err
+	return draft{text: text, seen: seen, sources: all.list.Table()}, err
 }
 
 func (s sectionTask) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
-	text := expand(a.text, a.attempt.Sources)
+	text := source.Expand(a.text, a.attempt.Sources)
 	seen, err := s.seen(s.Layout().Citations, s.Layout().Outline())
 	if err != nil {
 		return judgement{}, err
@@ -224,7 +225,7 @@ func (r *research) joins(template evidence.Template, all *sources) ([]joined, *s
 			if err != nil {
 				return nil, nil, err
 			}
-			one.Text = all.shorten(string(text))
+			one.Text = all.list.Shorten(string(text))
 		}
 		list = append(list, one)
 	}

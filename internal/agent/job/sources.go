@@ -2,10 +2,8 @@ package job
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
 
@@ -15,21 +13,10 @@ import (
 	"github.com/tidegate/tidegate/internal/text/link"
 )
 
-// citable is a source that answers may cite, as prompts name it.
-type citable struct {
-	ID     string // short: models cannot copy 64 hex digits
-	CID    string
-	Title  string
-	URL    string
-	Status string
-	Quotes []string // what outputs quote from it
-	Silent bool     // nothing can be read on its page
-}
-
 // sources are the sources of a run.
 type sources struct {
-	list   []citable // in byte order of their cids
-	name   string    // of the file that they were read from
+	list   source.Citables // in byte order of their cids
+	name   string          // of the file that they were read from
 	digest string
 }
 
@@ -52,7 +39,7 @@ func (r *research) readSources() (*sources, error) {
 	quotes, err := r.quotations()
 	for i := range records {
 		if one := &records[i]; one.Usable() {
-			s.list = append(s.list, citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: one.CID, Title: markdown.OneLine(one.Title), URL: one.URL,
+			s.list = append(s.list, source.Citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: one.CID, Title: markdown.OneLine(one.Title), URL: one.URL,
 				Status: string(one.Status), Quotes: quotes[one.CID], Silent: one.Snippet == ""})
 		}
 	}
@@ -64,53 +51,6 @@ func (r *research) sourced() (bool, error) {
 	all, err := r.sources()
 	return err == nil && len(all.list) > 0, err
 }
-
-// table maps short ids to cids.
-func (s *sources) table() map[string]string {
-	out := map[string]string{}
-	for _, each := range s.list {
-		out[each.ID] = each.CID
-	}
-	return out
-}
-
-// among are the sources whose cids are listed.
-func (s *sources) among(cids map[string]bool) []citable {
-	var out []citable
-	for _, each := range s.list {
-		if cids[each.CID] {
-			out = append(out, each)
-		}
-	}
-	return out
-}
-
-// shorten shows short ids in place of cids.
-func (s *sources) shorten(text string) string {
-	var pairs []string
-	for _, each := range s.list {
-		pairs = append(pairs, "@"+each.CID, "@"+each.ID)
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
-}
-
-// expand writes cids in place of the short ids of a prompt.
-func expand(text string, table map[string]string) string {
-	return marked().ReplaceAllStringFunc(text, func(mark string) string {
-		return mentioned().ReplaceAllStringFunc(mark, func(mention string) string {
-			if cid := table[mention[1:]]; cid != "" {
-				return "@" + cid
-			}
-			return mention
-		})
-	})
-}
-
-// marked finds citations and inferences, mentioned the short ids in them.
-var (
-	marked    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(?:@s[0-9]+|inferred from [^\[\]]*)\]`) })
-	mentioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@s[0-9]+\b`) })
-)
 
 // maxQuotes is how many quotations of one source a prompt shows.
 const maxQuotes = 5

@@ -39,8 +39,8 @@ func (l *ledger) count(j *Job) {
 	j.tally.tokens, j.tally.cost = 0, 0
 	delete(l.open, j.ID)
 	for i, a := range j.attempts {
-		usage := a.Usage.bounded() // a file can hold anything
-		j.tally.tokens += usage.tokens()
+		usage := a.Usage.Bounded() // a file can hold anything
+		j.tally.tokens += usage.Tokens()
 		if usage.CostUSD != nil {
 			j.tally.cost += *usage.CostUSD
 		}

@@ -21,9 +21,9 @@ import (
 type SubmitInput struct {
 	Token     string
 	Answer    []byte
-	Usage     *Usage       // as it was reported, nil when it was not
-	ToolUsage *codec.Value // calls by tool, nil when nobody reported them
-	Home      *HomeAnswer  // of an agent that the caller drives
+	Usage     *driver.Charge // as it was reported, nil when it was not
+	ToolUsage *codec.Value   // calls by tool, nil when nobody reported them
+	Home      *HomeAnswer    // of an agent that the caller drives
 }
 
 // HomeAnswer is what a process that drives a run knows about an answer.
@@ -123,7 +123,7 @@ func (b *Board) checkAnswer(in SubmitInput) error {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("answer", ""), "answer must not be blank")
 	}
 	if in.Usage != nil {
-		if err := in.Usage.check(); err != nil {
+		if err := in.Usage.Check(); err != nil {
 			return err
 		}
 	}
@@ -162,7 +162,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 			}
 		}
 		a.Submissions = append(a.Submissions, s)
-		a.Usage.include(b.charged(a, in))
+		a.Usage.Include(b.charged(a, in))
 		if in.Home != nil {
 			a.note(in.Home.Version, in.Home.Session, calls(in.ToolUsage))
 			a.Confinement = in.Home.Confinement
@@ -233,7 +233,7 @@ func (b *Board) keepLate(u update, j *Job, in SubmitInput, lost error) error {
 // charged is what an answer costs the budget: what was reported or, where
 // nothing was, a quarter of the bytes that went in and out. For an agent that
 // tidegate does not drive, the larger of the two counts.
-func (b *Board) charged(a *Attempt, in SubmitInput) Usage {
+func (b *Board) charged(a *Attempt, in SubmitInput) driver.Charge {
 	asked := 0
 	switch {
 	case in.Home != nil && in.Home.Repair != "":
@@ -243,15 +243,15 @@ func (b *Board) charged(a *Attempt, in SubmitInput) Usage {
 			asked = len(prompt)
 		}
 	}
-	guess := guessed(asked, len(in.Answer))
+	guess := driver.GuessedCharge(asked, len(in.Answer))
 	switch {
 	case in.Home != nil && in.Usage == nil:
-		return guess.at(in.Home.Price)
+		return guess.At(in.Home.Price)
 	case in.Home != nil:
-		return in.Usage.at(in.Home.Price)
+		return in.Usage.At(in.Home.Price)
 	case in.Usage == nil:
 		return guess
-	case guess.tokens() > in.Usage.tokens():
+	case guess.Tokens() > in.Usage.Tokens():
 		guess.CostUSD = in.Usage.CostUSD
 		return guess
 	}

@@ -104,16 +104,16 @@ func (s summaryTask) prompt(_ context.Context, j *Job) (draft, error) {
 	filled, err := fill("summary.md", struct {
 		about
 		Output        string
-		Sources       []citable
+		Sources       source.Citables
 		Cap, Citation int
 		Example       string
 	}{said, string(text), usable, limit, citationBytes, summaryExample(usable, limit)})
-	return draft{text: filled, seen: seen, sources: all.table()}, err
+	return draft{text: filled, seen: seen, sources: all.list.Table()}, err
 }
 
 // summarized is the output, and the sources of it that can be cited: none where there is
 // no room for a citation.
-func (s summaryTask) summarized(all *sources, limit int) ([]byte, []citable, error) {
+func (s summaryTask) summarized(all *sources, limit int) ([]byte, source.Citables, error) {
 	text, err := s.Folder().Read(s.Output(s.wave, s.perspective))
 	if err != nil {
 		return nil, nil, err
@@ -129,11 +129,11 @@ func (s summaryTask) summarized(all *sources, limit int) ([]byte, []citable, err
 	if limit < citationBytes {
 		return text, nil, nil
 	}
-	return text, all.among(cids), nil
+	return text, all.list.Among(cids), nil
 }
 
 // summaryExample is a summary that passes, within the bytes that are allowed.
-func summaryExample(usable []citable, limit int) string {
+func summaryExample(usable source.Citables, limit int) string {
 	text := "- Most harbours of this size have tried it."
 	if len(usable) > 0 {
 		text = "- Most harbours of this size have tried it. [@" + usable[0].ID + "]"
@@ -157,7 +157,7 @@ func (s summaryTask) judge(ctx context.Context, _ *Job, a answer) (judgement, er
 	if err != nil {
 		return judgement{}, err
 	}
-	written := []byte(expand(a.text, a.attempt.Sources))
+	written := []byte(source.Expand(a.text, a.attempt.Sources))
 	judged := judgement{seen: map[string]string{all.name: all.digest}, result: summaryResult{s.perspective, written}}
 	text := claim.Inspect(written)
 	judged.faults = append(judged.faults, hygiene(text, all)...)
@@ -193,7 +193,7 @@ func hygiene(text claim.Inspection, all *sources) []Fault {
 			"Replace the address with the citation of its source, such as [@s1], or take it out."))
 	}
 	for _, m := range text.Mentions {
-		if len(all.among(map[string]bool{m.CID: true})) == 0 {
+		if len(all.list.Among(map[string]bool{m.CID: true})) == 0 {
 			faults = append(faults, fault(string(tidegate.UnknownCID), fmt.Sprintf("line %d cites %q, which is not an id of the list", m.Line, tidegate.Cut(m.CID)), m.Line,
 				"Cite only ids of the list, each in brackets of its own: take out [@"+tidegate.Cut(m.CID)+"], or write the id that is meant."))
 		}
@@ -202,7 +202,7 @@ func hygiene(text claim.Inspection, all *sources) []Fault {
 }
 
 // cites reports whether a reader sees a citation of one of the sources.
-func cites(text claim.Inspection, of []citable) bool {
+func cites(text claim.Inspection, of source.Citables) bool {
 	for _, m := range text.Mentions {
 		for _, s := range of {
 			if m.Visible && m.CID == s.CID {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/sentences"
@@ -109,7 +110,7 @@ func (r *research) summaries(all *sources) ([]summarized, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, summarized{ID: o.perspective, Title: o.title, Text: all.shorten(string(text))})
+		list = append(list, summarized{ID: o.perspective, Title: o.title, Text: all.list.Shorten(string(text))})
 	}
 	return list, nil
 }
@@ -144,7 +145,7 @@ func (r *research) carry(summaries []summarized, all *sources, statements []sent
 		text, known := "", number[s.Passage]
 		if known == 0 {
 			known = len(number) + 1
-			number[s.Passage], text = known, fmt.Sprintf(", %s: %s", all.shorten("[@"+s.Passage.CID+"]"), markdown.OneLine(s.Passage.Text))
+			number[s.Passage], text = known, fmt.Sprintf(", %s: %s", all.list.Shorten("[@"+s.Passage.CID+"]"), markdown.OneLine(s.Passage.Text))
 		}
 		summaries[at].Passages += fmt.Sprintf("- %s\n  passage %d%s\n", markdown.OneLine(s.Text), known, text)
 	}
@@ -181,7 +182,7 @@ func contradictionList(list []sentences.Contradiction, all *sources) string {
 		for _, s := range []*sentences.Statement{c.First, c.Second} {
 			fmt.Fprintf(&b, "  - %s\n", markdown.OneLine(s.Text))
 			if s.Passage.Text != "" {
-				fmt.Fprintf(&b, "    %s: %s\n", all.shorten("[@"+s.Passage.CID+"]"), markdown.OneLine(s.Passage.Text))
+				fmt.Fprintf(&b, "    %s: %s\n", all.list.Shorten("[@"+s.Passage.CID+"]"), markdown.OneLine(s.Passage.Text))
 			}
 		}
 	}
@@ -215,7 +216,7 @@ func (p synthesisTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	var answered *synthesis.Answered
 	switch {
 	case p.edits:
-		data.Reviewed, _ = numbered(all.shorten(revision.Numbered()))
+		data.Reviewed, _ = numbered(all.list.Shorten(revision.Numbered()))
 		answered, data.Example, data.Edits, data.Words = revision.Answered, editsExample, true, revision.Words()
 		if parts {
 			apart, err := p.sectionsApart(p.round)
@@ -241,7 +242,7 @@ func (p synthesisTask) prompt(ctx context.Context, j *Job) (draft, error) {
 			return draft{}, err
 		}
 		if answered != nil {
-			data.Reviewed, _ = numbered(all.shorten(string(answered.Draft)))
+			data.Reviewed, _ = numbered(all.list.Shorten(string(answered.Draft)))
 		}
 	}
 	if answered != nil {
@@ -249,7 +250,7 @@ func (p synthesisTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	}
 	data.disputedAlone()
 	text, err := fill("synthesis.md", data)
-	return draft{text: text, seen: seen, sources: all.table()}, err
+	return draft{text: text, seen: seen, sources: all.list.Table()}, err
 }
 
 // writing is what every writer is told, with the digests of what it was made from. Only
@@ -316,7 +317,7 @@ type synthesisPrompt struct {
 	LeftOut   int    // statements whose passages are not shown
 	Disagree  string // the statements that contradict each other
 	Open      string // what the researchers left open
-	Sources   []citable
+	Sources   source.Citables
 	Sections  []string // of the template
 	Answer    string   // the one that answers the question
 	Judged    []string // those in which any sentence may be inferred
@@ -372,7 +373,7 @@ func (p *synthesisPrompt) disputedAlone() {
 const editsExample = `{"replace":[{"sentence":"c2","with":"Most harbours of this size have tried it. [@s1]"},{"sentence":"c5","with":""}],"insert":[{"after":"c3","text":"A second year was dearer. [@s1]"}],"move":[]}`
 
 // synthesisExample is a report in the form that is asked for.
-func synthesisExample(template evidence.Template, list []citable) string {
+func synthesisExample(template evidence.Template, list source.Citables) string {
 	cited, inferred := "", ""
 	if len(list) > 0 {
 		cited, inferred = " [@"+list[0].ID+"]", " [inferred from @"+list[0].ID+"]"
@@ -412,7 +413,7 @@ func numberedFrom(text string, first int) (shown string, lines int) {
 }
 
 func (p synthesisTask) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
-	text := expand(a.text, a.attempt.Sources)
+	text := source.Expand(a.text, a.attempt.Sources)
 	seen, err := p.seen(p.Layout().Citations)
 	if err != nil {
 		return judgement{}, err

@@ -48,7 +48,7 @@ const (
 func TestTheSecondReaderKnowsTheTruth(t *testing.T) {
 	others := must.Get(client.New(driver.Settings{Driver: "recorded:" + recordings}, driver.Host{}))(t)
 	said := &readings{others: others, answers: map[string]string{}, under: recordings}
-	recording := &job.Recording{Question: demo.Question, Attempt: func(id string, attempt int) []byte {
+	recording := &driver.Recording{Question: demo.Question, Attempt: func(id string, attempt int) []byte {
 		if *update {
 			return nil
 		}
@@ -91,7 +91,7 @@ func askFurther(t *testing.T, root string) {
 	defer item.Close()
 	asked := must.Get(library.AskOf(t.Context(), demo.Further, item))(t)
 	pool := &readings{others: others, answers: map[string]string{}, under: further}
-	agent := engine.Agent{Driver: "recorded:demo", Recording: &job.Recording{Question: demo.Further, Attempt: func(id string, attempt int) []byte { return client.Recorded(others, id, attempt) }}}
+	agent := engine.Agent{Driver: "recorded:demo", Recording: &driver.Recording{Question: demo.Further, Attempt: func(id string, attempt int) []byte { return client.Recorded(others, id, attempt) }}}
 	answered, _, err := engine.Answer(t.Context(), home, asked, run.DefaultBudget(nil), true, engine.Options{Desk: desk, Pool: pool, Agents: map[string]engine.Agent{job.AskWriter: agent, engine.AskReader: agent}})
 	if err != nil || !answered.Pass {
 		t.Fatalf("the further question has no answer: %+v, %v", answered, err)

@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
-	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -50,7 +49,7 @@ func drive(t testing.TB, s *web.Site, answers string, fetch sourcing.Fetch, budg
 	go func() {
 		defer close(done)
 		outcome, err := engine.Drive(ctx, u.manifest, engine.Options{Desk: s.Desk, Pool: u, Fetch: fetch, Parallel: 1,
-			Agents: map[string]engine.Agent{"": {Driver: "recorded", Recording: &job.Recording{Attempt: func(string, int) []byte { return nil }}}}})
+			Agents: map[string]engine.Agent{"": {Driver: "recorded", Recording: &driver.Recording{Attempt: func(string, int) []byte { return nil }}}}})
 		if err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}

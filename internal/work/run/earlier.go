@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // EarlierVersion is the schema_version of [EarlierFile].
@@ -47,6 +49,42 @@ const (
 	OpenContradiction = "contradiction" // numbers of different sources that differ
 	OpenChanged       = "changed"       // a sentence whose page says something else since
 )
+
+// EarlierShown is an earlier run as prompts show it.
+type EarlierShown struct {
+	Question string
+	Open     string // what it left open, one line each
+	Said     string // the sentences of its report with their pages, one line each
+	LeftOut  int    // sentences for which there was no room
+}
+
+// mostEarlier is how many bytes of an earlier report, and of what it left open, are shown.
+const mostEarlier = 24 << 10
+
+// Shown is what prompts show of it; nil for none.
+func (e *Earlier) Shown() *EarlierShown {
+	if e == nil {
+		return nil
+	}
+	shown := &EarlierShown{Question: e.Question}
+	for _, o := range e.Open {
+		if line := "- " + o.Kind + ": " + markdown.OneLine(o.Text) + "\n"; len(shown.Open)+len(line) <= mostEarlier {
+			shown.Open += line
+		}
+	}
+	for _, s := range e.Sentences {
+		if len(s.URLs) == 0 {
+			continue
+		}
+		line := "- " + markdown.OneLine(s.Text) + " (" + strings.Join(s.URLs, ", ") + ")\n"
+		if len(shown.Said)+len(line) > mostEarlier {
+			shown.LeftOut++
+			continue
+		}
+		shown.Said += line
+	}
+	return shown
+}
 
 // Lines say what a run builds on and what is offered to its planner, in the words of plans.
 func (e *Earlier) Lines() []string {

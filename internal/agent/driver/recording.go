@@ -1,4 +1,4 @@
-package job
+package driver
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Recording is an agent whose answers were kept earlier. It answers what it was asked
@@ -29,45 +28,6 @@ type MadeFrom struct {
 	Documents   []string `json:"documents,omitzero"` // the digests of the person's own
 }
 
-// madeFrom is what the attempts at a job of a run are asked about, nil for a job of a
-// code change.
-func (b *Board) madeFrom(j *Job) (*MadeFrom, error) {
-	r := b.present().run
-	if r == nil {
-		return nil, nil
-	}
-	from := &MadeFrom{Question: r.Manifest().Query(), Kind: j.Kind, Perspective: j.perspective}
-	if j.perspective != "" {
-		_, contract, err := r.contract(j.wave, j.perspective)
-		if err != nil {
-			return nil, err
-		}
-		from.Contract = codec.Digest(contract)
-	}
-	documents, err := r.attached()
-	for _, d := range documents {
-		from.Documents = append(from.Documents, d.Digest)
-	}
-	return from, err
-}
-
-// recordedAttempt is what is read of an attempt of a recording.
-type recordedAttempt struct {
-	MadeFrom *MadeFrom `json:"made_from"`
-}
-
-// attempt reads an attempt of a recording. One that does not say what it was made from
-// was made on the recording's question.
-func (r *Recording) attempt(jobID string, number int) (kept recordedAttempt) {
-	if err := json.Unmarshal(r.Attempt(jobID, number), &kept); err != nil {
-		kept = recordedAttempt{} // there is none, or it is not one of a run
-	}
-	if kept.MadeFrom == nil && r.Question != "" {
-		kept.MadeFrom = &MadeFrom{Question: r.Question}
-	}
-	return kept
-}
-
 // Answers returns RECORDING_DIFFERS where the recording was made on another question.
 func (r *Recording) Answers(question string) error {
 	if r == nil || r.Question == "" || r.Question == question {
@@ -76,10 +36,20 @@ func (r *Recording) Answers(question string) error {
 	return differs("", "question", fmt.Sprintf("the recorded agents were asked another question: %q", tidegate.Cut(r.Question)))
 }
 
-// answers returns RECORDING_DIFFERS where an attempt was asked something else than what
-// is asked here.
-func (kept recordedAttempt) answers(jobID string, asked *MadeFrom) error {
+// MayAnswer returns RECORDING_DIFFERS where an attempt of the recording was asked something
+// else than what is asked here. One that does not say what it was made from was made on the
+// recording's question.
+func (r *Recording) MayAnswer(jobID string, number int, asked *MadeFrom) error {
+	var kept struct {
+		MadeFrom *MadeFrom `json:"made_from"`
+	}
+	if json.Unmarshal(r.Attempt(jobID, number), &kept) != nil {
+		kept.MadeFrom = nil // there is none, or it is not one of a run
+	}
 	was := kept.MadeFrom
+	if was == nil && r.Question != "" {
+		was = &MadeFrom{Question: r.Question}
+	}
 	switch {
 	case was == nil || asked == nil:
 		return nil
