@@ -146,19 +146,12 @@ func (e *Env) reader(t *Team, budget map[string]float64, say func(line string)) 
 // readingPlan says who reads a report, what is sent, what that will probably cost, and how
 // the agent is kept.
 func (t *Team) readingPlan(parts *audit.Parts) (string, error) {
-	size := 0
-	for _, p := range parts.Claims.Parts {
-		asked, err := parts.Open(p.Number)
-		if err != nil {
-			return "", err
-		}
-		size += len(asked.Prompt())
-	}
+	tokens := float64(readingTokens * len(parts.Claims.Sentences)) // they are dealt once it is at work
 	agent := t.Agents[verifier]
-	plan := fmt.Sprintf("%s reads %s in %s: each is sent with the passages of its pages and nothing else, about %s tokens", strings.TrimSpace(agent.Driver+" "+agent.Model),
-		report.Counted(len(parts.Claims.Sentences), "sentence"), report.Counted(len(parts.Claims.Parts), "part"), Grouped(float64(size)/4))
+	plan := fmt.Sprintf("%s reads %s: each is sent with the passages of its pages and nothing else, about %s tokens", strings.TrimSpace(agent.Driver+" "+agent.Model),
+		report.Counted(len(parts.Claims.Sentences), "sentence"), Grouped(tokens))
 	if perMillion, how := t.pays(); perMillion > 0 {
-		plan += fmt.Sprintf(", probably %.2f USD (%s)", float64(size)/4e6*perMillion, how)
+		plan += fmt.Sprintf(", probably %.2f USD (%s)", tokens/1e6*perMillion, how)
 	} else if perMillion == 0 {
 		plan += "; " + how
 	}

@@ -68,6 +68,9 @@ func driveFolder(ctx context.Context, options Options, what, path string, presen
 		}
 	}
 	out, err := drive(ctx, board, rules{settle, w.outOfBudget}, options)
+	if err == nil && what == "audit" && w.over != "" { // nothing of it goes on, so that what was answered counts
+		err = board.SettleUnread(ctx)
+	}
 	return folderOutcome{out, board.Spent(), w.refused}, err
 }
 

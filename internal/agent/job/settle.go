@@ -36,6 +36,18 @@ type look struct {
 // settleReadings judges the pairs of the looks in which answers are held, where each of
 // their parts was answered. It returns the jobs of which one was judged.
 func (b *Board) settleReadings(ctx context.Context) (settled []string, err error) {
+	return b.settleLooks(ctx, false)
+}
+
+// SettleUnread judges the answers that wait for parts that nobody reads any more, because a
+// budget ended it, by those of their pairs that have both halves. It returns the errors of
+// [run.Run.Update].
+func (b *Board) SettleUnread(ctx context.Context) error {
+	_, err := b.settleLooks(ctx, true)
+	return err
+}
+
+func (b *Board) settleLooks(ctx context.Context, over bool) (settled []string, err error) {
 	b.settling.Lock()
 	defer b.settling.Unlock()
 	ended := func(a *Attempt) bool { return a.Outcome != "" }
@@ -53,7 +65,7 @@ func (b *Board) settleReadings(ctx context.Context) (settled []string, err error
 			if err := b.unchanged(u, l.seen); err != nil {
 				return err
 			}
-			own, err = b.settle(u, l, ended)
+			own, err = b.settle(u, l, ended, over)
 			return err
 		})
 		if err != nil {
@@ -182,7 +194,7 @@ func ReadAgain(ctx context.Context, folder *artifact.Folder, asks *reading.Quest
 		return nil, err
 	}
 	d, made := asks.Look(number), map[string][]byte{}
-	if s := d.Settle(l.heard, l.earlier, func(string) []reading.Tested { return nil }); d.Whole(l.heard) && len(s.Refused)+len(s.Void) > 0 {
+	if s := d.Settle(l.heard, l.earlier, func(string) []reading.Tested { return nil }); len(s.Refused)+len(s.Void) > 0 {
 		return nil, tidegate.Errorf(tidegate.InvalidState, nil, "a pair of look %d was missed", number)
 	}
 	for part, a := range l.held {
@@ -212,10 +224,10 @@ func ReadAgain(ctx context.Context, folder *artifact.Folder, asks *reading.Quest
 }
 
 // settle stages what becomes of the answers to the parts of a look: those without pairs
-// count at once, the others when each part was answered.
-func (b *Board) settle(u update, l *look, ended func(*Attempt) bool) (settled []string, err error) {
+// count at once, the others when each part was answered, or when the reading is over.
+func (b *Board) settle(u update, l *look, ended func(*Attempt) bool, over bool) (settled []string, err error) {
 	d := l.asks.Look(l.number)
-	whole, s := d.Whole(l.heard), reading.Settled{}
+	whole, s := over || d.Whole(l.heard), reading.Settled{}
 	if whole {
 		s = d.Settle(l.heard, l.earlier, func(reader string) []reading.Tested {
 			b.mu.Lock()
@@ -224,6 +236,7 @@ func (b *Board) settle(u update, l *look, ended func(*Attempt) bool) (settled []
 		})
 	}
 	clean := whole && len(s.Refused)+len(s.Void) == 0
+	var accepted []int
 	for _, p := range l.asks.Claims.Parts {
 		a := l.held[p.Number]
 		if a == nil {
@@ -236,7 +249,7 @@ func (b *Board) settle(u update, l *look, ended func(*Attempt) bool) (settled []
 				"Read every claim against its passages; the part is asked again.")}
 		case slices.Contains(s.Void, p.Number):
 			a.Outcome = OutcomeVoid
-		case clean || !d.Paired(p.Number):
+		case clean || over || !d.Paired(p.Number):
 			a.Outcome = OutcomeAccepted
 		default:
 			continue
@@ -253,15 +266,15 @@ func (b *Board) settle(u update, l *look, ended func(*Attempt) bool) (settled []
 		if a.Outcome == OutcomeAccepted {
 			h := l.heard[p.Number]
 			h.Tested = a.Pairs
-			l.earlier[p.Number] = append(l.earlier[p.Number], h)
+			l.earlier[p.Number], accepted = append(l.earlier[p.Number], h), append(accepted, p.Number)
 		}
 		settled = append(settled, a.JobID)
 	}
-	for _, p := range l.asks.Claims.Parts {
-		if a := l.held[p.Number]; a != nil && a.Outcome == OutcomeAccepted {
-			if err := (readingResult{d.Counted(p.Number, l.earlier), p}).take(u, l.jobs[p.Number], a.Number); err != nil {
-				return nil, err
-			}
+	for _, number := range accepted {
+		j := l.jobs[number]
+		task, _ := readingOf(j)
+		if err := (readingResult{d.Counted(number, l.earlier), task.part}).take(u, j, l.held[number].Number); err != nil {
+			return nil, err
 		}
 	}
 	for _, reader := range s.Unfit {
@@ -308,7 +321,7 @@ func (b *Board) SettleAgain(ctx context.Context, desk run.Desk) error {
 			a.lastAnswer().Faults = nil
 		}
 		return b.Run().Rehearse(ctx, desk, func(u *run.Update) error {
-			_, err := b.settle(update{u, u}, l, ended)
+			_, err := b.settle(update{u, u}, l, ended, false)
 			return err
 		})
 	}

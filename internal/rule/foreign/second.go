@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -50,11 +49,8 @@ func (j *judging) ask(page func(cid string) (*claim.Page, error)) *reading.Quest
 			context.LeadIn = ""
 		}
 	}
-	// What rules cannot settle is read first, and what they refuse last, for a budget that ends it.
-	order := map[claim.Standing]int{claim.Weak: 0, claim.Found: 1, claim.Missing: 2}
-	slices.SortStableFunc(claims.Sentences, func(a, b evidence.Claim) int { return order[a.Standing] - order[b.Standing] })
 	page = cached(page)
-	return &reading.Questions{Claims: claims, Further: func(id string) []claim.Window { return further[id] }, Material: reading.Material{Language: j.Language, Text: func(cid string) string {
+	return &reading.Questions{Claims: claims, Further: func(id string) []claim.Window { return further[id] }, Material: reading.Material{Language: j.Language, WeakFirst: true, Text: func(cid string) string {
 		if p, err := page(cid); err == nil && p != nil {
 			return p.Text
 		}

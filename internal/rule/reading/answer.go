@@ -260,7 +260,7 @@ func (a Asked) weigh(j Judged) Judged {
 		if item.Twin {
 			continue
 		}
-		if item.found && item.Form != Frame {
+		if item.rule == claim.Found && item.Form != Frame {
 			standing++
 			if g.Verdict != evidence.Supported {
 				refused++

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -45,7 +46,7 @@ func deal(open, tests []Item, first int, seed Seed, m Material) Dealt {
 		least = max(2, least)
 	}
 	for n := least; n <= max(2, len(claims)); n++ {
-		t := &table{random: random, parts: make([]laid, n)}
+		t := &table{random: random, parts: make([]laid, n), weakFirst: m.WeakFirst}
 		if !t.lay(claims, twins) {
 			continue
 		}
@@ -131,6 +132,8 @@ type table struct {
 	random *random
 	parts  []laid
 	left   int // twins that found no part
+	// weakFirst fills one part after the other with claims.
+	weakFirst bool
 }
 
 // laid is a part while claims are laid into it.
@@ -151,8 +154,14 @@ func (t *table) lay(claims, twins []Item) bool {
 		texts[claims[i].ID] = markdown.OneLine(claims[i].Text)
 	}
 	anywhere := func(*laid) bool { return true }
-	for _, group := range shuffled(t.random, together(claims)) {
-		if t.put(anywhere, texts, group...) {
+	groups := shuffled(t.random, together(claims))
+	share := (len(claims) + len(t.parts) - 1) / len(t.parts)
+	if t.weakFirst {
+		slices.SortStableFunc(groups, func(a, b []Item) int { return rank(a) - rank(b) })
+	}
+	for _, group := range groups {
+		at := slices.IndexFunc(t.parts, func(p laid) bool { return len(p.items)+len(group) <= share })
+		if t.weakFirst && at >= 0 && t.put(func(p *laid) bool { return p == &t.parts[at] }, texts, group...) || t.put(anywhere, texts, group...) {
 			continue
 		}
 		for _, item := range group {
@@ -167,6 +176,17 @@ func (t *table) lay(claims, twins []Item) bool {
 		}
 	}
 	return true
+}
+
+// ranks are in which order claims are read whose reading a budget may end.
+var ranks = map[claim.Standing]int{claim.Found: 1, claim.Missing: 2}
+
+func rank(group []Item) int {
+	best := len(ranks)
+	for i := range group {
+		best = min(best, ranks[group[i].rule])
+	}
+	return best
 }
 
 // takes reports whether a part shows the sentence of a twin nowhere, with the twin in it.

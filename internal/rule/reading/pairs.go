@@ -67,7 +67,8 @@ func (d Dealt) Paired(part int) bool {
 	return slices.ContainsFunc(d.Pairs, func(p Pair) bool { return p.Sentence.Part == part || p.Twin.Part == part })
 }
 
-// Settle judges the pairs of a look once each of its parts was answered. Who calls both a
+// Settle judges the pairs of a look once each of its parts was answered or, where a budget
+// ended that, those that have both halves: others count for nothing. Who calls both a
 // sentence and its twin supported has missed the pair: the answer with the twin is refused,
 // and the one with the sentence is void. Where two readers did that between them, both
 // answers are void. A person is not tested. Earlier are the answers to each part that were
@@ -77,8 +78,10 @@ func (d Dealt) Settle(heard map[int]Heard, earlier map[int][]Heard, tested func(
 	s := Settled{Tested: map[int][]Tested{}}
 	refused, void, own := map[int]bool{}, map[int]bool{}, map[string][]Tested{}
 	for _, pair := range d.Pairs {
-		asked, twin, part := heard[pair.Sentence.Part], heard[pair.Twin.Part], pair.Twin.Part
-		if twin.Person || d.dropped(pair, earlier[part]) || asked.verdict(pair.Sentence.Claim, d.id(pair)) != evidence.Supported {
+		part := pair.Twin.Part
+		asked, complete := heard[pair.Sentence.Part]
+		twin, is := heard[part]
+		if !complete || !is || twin.Person || d.dropped(pair, earlier[part]) || asked.verdict(pair.Sentence.Claim, d.id(pair)) != evidence.Supported {
 			continue
 		}
 		t := Tested{pair.Twin.Claim + 1, pair.Hard, twin.all[pair.Twin.Claim].Verdict == evidence.Supported}

@@ -24,7 +24,7 @@ type Item struct {
 	Windows []claim.Window
 
 	cids  []string
-	found bool              // it stands by rule
+	rule  claim.Standing    // how it stands by rule
 	said  *evidence.Verdict // what was said of it before, nil for nothing
 	stays bool              // a person accepted it
 	test  bool              // it is supported, and asked again to test its reader alone
@@ -72,7 +72,7 @@ func SecondLook(c *evidence.Claims, further func(id string) []claim.Window) []It
 }
 
 func itemOf(s *evidence.Claim, windows []claim.Window) Item {
-	item := Item{ID: s.ID, Form: Statement, Text: s.Text, Context: s.Context, Windows: windows, cids: s.CIDs, found: s.Standing == claim.Found, said: s.Verdict, stays: s.Accepted != nil}
+	item := Item{ID: s.ID, Form: Statement, Text: s.Text, Context: s.Context, Windows: windows, cids: s.CIDs, rule: s.Standing, said: s.Verdict, stays: s.Accepted != nil}
 	switch {
 	case s.Form == evidence.Frame:
 		item.Form, item.Windows = Frame, []claim.Window{{Text: s.Context.Shown}}

@@ -15,6 +15,9 @@ type Material struct {
 	Language string
 	// Text is the readable text of a source, "" for one without.
 	Text func(cid string) string
+	// WeakFirst deals what rules cannot settle into the first parts, and what they refuse into
+	// the last, for a budget that ends the reading.
+	WeakFirst bool
 }
 
 // Questions are the sentences of a report as second readers are asked about them.

@@ -180,13 +180,18 @@ func (q *Readings) Advance() (more bool, err error) {
 	if dealt, err := q.Deal(); !dealt || err != nil {
 		return false, err
 	}
+	whole := true
 	for _, part := range q.Claims.Parts {
 		if q.taken[part.Number] {
 			continue
 		}
 		read, err := ReadingOf(q.Folder, VerifyJob(q.Round, part.Number))
-		if err != nil || read == nil {
+		if err != nil {
 			return false, err
+		}
+		if read == nil {
+			whole = false
+			continue
 		}
 		if q.taken == nil {
 			q.taken = map[int]bool{}
@@ -194,7 +199,7 @@ func (q *Readings) Advance() (more bool, err error) {
 		q.taken[part.Number] = true
 		q.Record(part.Number, read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: int(q.Round)})
 	}
-	return q.LookAgain(), nil
+	return whole && q.LookAgain(), nil
 }
 
 // AttemptFiles are the digests of what the attempts at the jobs in a folder keep, by name, and
