@@ -165,7 +165,7 @@ func (o *orchestrator) work(id, holder string) {
 		for refused := false; ; refused = true {
 			answer := must.Get(codec.MarshalLine(o.answer(kind, prompt, refused)))(o.t)
 			verdict := o.call("job_submit", `{"run": %q, "token": %q, "answer": %s}`, id, leased.Get("token").Str(), answer)
-			if verdict.Get("accepted").Bool() {
+			if verdict.Get("accepted").Bool() || verdict.Get("state").Str() == "held" {
 				break
 			}
 			if refused {

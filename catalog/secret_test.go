@@ -18,7 +18,7 @@ import (
 
 // TestNoToolTellsWhatIsPlanted holds a reading, and asks every tool that agents have about
 // its run, with each of its files in the place of each argument: none returns the seed
-// that tells the planted errors. The short form has the file with the seed alone.
+// that tells the twins. The short form has the file with the seed alone.
 func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 	full.Story(t)
 	t.Parallel()
@@ -34,22 +34,22 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 	records := strings.SplitN(must.Read(t, filepath.Join(home, "harbour", "citations", "citations.jsonl")), "\n", 2)
 	first := must.Get(codec.Parse([]byte(records[0])))(t)
 	leased := o.call("job_lease", `{"run": "harbour", "holder": "prober [@%s]. Who"}`, first.Get("cid").Str()).Get("job")
-	dir := filepath.Join(home, "harbour", "jobs", leased.Get("job_id").Str(), "001")
-	attempt, err := codec.Parse([]byte(must.Read(t, filepath.Join(dir, "attempt.json"))))
-	seed := attempt.Get("control_seed").Str()
+	dir := filepath.Join(home, "harbour", "review", "rounds", "1")
+	kept, err := codec.Parse([]byte(must.Read(t, filepath.Join(dir, "seed.json"))))
+	seed := kept.Get("seed").Str()
 	if err != nil || len(seed) != 32 {
 		t.Fatalf("the seed is %q, %v", seed, err)
 	}
 	if line, _ := codec.MarshalLine(leased); strings.Contains(string(line), seed) {
 		t.Error("the lease tells the seed")
 	}
-	// An answer that is wrong in another way tells nothing of the controls either.
+	// An answer that is wrong in another way tells nothing of the pairs either.
 	verdict := o.call("job_submit", `{"run": "harbour", "token": %q, "answer": "{\"verdicts\":[]}"}`, leased.Get("token").Str())
 	if line, _ := codec.MarshalLine(verdict); strings.Contains(string(line), "CONTROL_FAILED") || strings.Contains(string(line), seed) {
 		t.Errorf("%s", line)
 	}
 	manifest := filepath.Join(home, "harbour", "manifest.json")
-	places := []string{filepath.Join(dir, "attempt.json")}
+	places := []string{filepath.Join(dir, "seed.json")}
 	if full.Asked() {
 		places = append(places, manifest, dir, filepath.Join(home, "harbour", "logs", "audit.jsonl"))
 	}

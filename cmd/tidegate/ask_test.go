@@ -73,7 +73,7 @@ func TestAskCommand(t *testing.T) {
 	if status := ask("Who painted the Mona Lisa?", "--format", "json"); status != 1 || !strings.Contains(out.String(), `"answer":"The archived pages do not answer this question."`) || !strings.Contains(out.String(), `"next":"tidegate research 'Who painted the Mona Lisa?'"`) {
 		t.Errorf("%d: %s", status, out.String())
 	}
-	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 || !strings.Contains(out.String(), "bollard pull") || !strings.Contains(out.String(), "planted error") {
+	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 || !strings.Contains(out.String(), "bollard pull") || !strings.Contains(out.String(), "tested with 1 pair") {
 		t.Errorf("%d: %s", status, out.String())
 	}
 	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:false", "--unconfined"); status != 4 || !strings.Contains(out.String(), "goes on when it is asked again") || !strings.Contains(out.String(), "the last attempt at ask.1 ended with: ") {

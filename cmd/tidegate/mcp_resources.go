@@ -148,7 +148,7 @@ func namesIn(prefix, uri string) (id, name string, err error) {
 
 func readArtifact(folder *artifact.Folder, name string) ([]byte, error) {
 	if run.Concealed(name) {
-		return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("path", name), "%s tells what is planted for a second reader", name)
+		return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("path", name), "%s tells how a second reader is tested", name)
 	}
 	file, err := folder.Open(name)
 	if err != nil {

@@ -251,8 +251,8 @@ func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
-	attempt := filepath.Join(root, "jobs", "verify.1", "001", "attempt.json") // it tells what is planted for a second reader
-	must.Write(t, attempt, `{"control_seed":"secret"}`)
+	seed := filepath.Join(root, "review", "rounds", "1", "seed.json") // it tells the twins of sentences
+	must.Write(t, seed, `{"seed":"secret"}`)
 	read := func(uri string) (string, string) {
 		got, err := session.ReadResource(context.Background(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil {
@@ -270,14 +270,14 @@ func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
 		"tidegate://run/r%201/absent.md", "tidegate://run/r2/manifest.json", "tidegate://run/r%201/link.md", "tidegate://run/r%201/linked/secret.md",
 		"tidegate://run/r%201/../../../outside/secret.md", "tidegate://run/r%201/..%2f..%2f..%2foutside%2fsecret.md", "tidegate://run/..%2f..%2foutside/secret.md",
 		"tidegate://run/../outside/secret.md", "tidegate://run/r%201//etc/passwd", "tidegate://run/r%201/.tidegate.lock", "tidegate://run/%zz/x", "tidegate://run/", "file:///etc/passwd",
-		"tidegate://run/r%201/jobs/verify.1/001/attempt.json", "tidegate://run/r%201/jobs/verify%2E1/./001/attempt.json", "tidegate://run/r%201/jobs/x/../verify.1/001/attempt.json",
+		"tidegate://run/r%201/review/rounds/1/seed.json", "tidegate://run/r%201/review/rounds/1/./seed%2Ejson", "tidegate://run/r%201/review/x/../rounds/1/seed.json",
 	} {
 		if text, problem := read(uri); problem == "" || strings.Contains(text, "secret") {
 			t.Errorf("%s: got %q", uri, text)
 		}
 	}
 	// Nor is it an answer: the next prompt would quote it.
-	result, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep_research_job_submit", Arguments: map[string]any{"run": "r 1", "token": "a/1/verify.1", "answer_path": attempt}})
+	result, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep_research_job_submit", Arguments: map[string]any{"run": "r 1", "token": "a/1/verify.1", "answer_path": seed}})
 	if err != nil || !result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "PATH_NOT_ALLOWED") {
 		t.Errorf("handed in as an answer: %+v %v", result, err)
 	}

@@ -36,11 +36,13 @@ func AttemptDir(jobID string, attempt int) string {
 }
 
 // Concealed reports whether no agent is shown a file of a run, by its name or path: there
-// stands what chose the errors that are planted for a second reader.
+// stands what chose the twins that test a second reader, or which of them it was asked.
 func Concealed(name string) bool {
 	parts := strings.Split(strings.ToLower(path.Clean(filepath.ToSlash(name))), "/")
-	found, _ := path.Match(JobsDir+"/verify.*/*/attempt.json", strings.Join(parts[max(0, len(parts)-4):], "/"))
-	return found
+	name = strings.Join(parts[max(0, len(parts)-4):], "/")
+	attempt, _ := path.Match(JobsDir+"/verify.*/*/attempt.json", name)
+	seed, _ := path.Match("review/rounds/*/seed.json", name)
+	return attempt || seed
 }
 
 // CheckGiven returns PATH_NOT_ALLOWED for a file that an agent names and is not shown.
