@@ -320,7 +320,7 @@ func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
 			t.Fatalf("the run ended so: %v", last)
 		}
 		jobs := strings.Join(o.asked, " ")
-		for _, want := range []string{"perspectives wave1.", "wave2.", "summary.", " synthesis verify.1 verify.2 ", " synthesis.2 verify.2.1 review.2 synthesis.3 verify.3.1 review.3"} {
+		for _, want := range []string{"perspectives wave1.", "wave2.", "summary.", " synthesis verify.1 verify.2 ", " synthesis.2 verify.2.1 verify.2.2 review.2 synthesis.3 verify.3.1 verify.3.2 review.3"} {
 			if !strings.Contains(jobs, want) {
 				t.Errorf("no %q among the jobs %s", want, jobs)
 			}

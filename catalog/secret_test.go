@@ -33,7 +33,12 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 	// The name of the holder makes a cited sentence of the file that has it.
 	records := strings.SplitN(must.Read(t, filepath.Join(home, "harbour", "citations", "citations.jsonl")), "\n", 2)
 	first := must.Get(codec.Parse([]byte(records[0])))(t)
-	leased := o.call("job_lease", `{"run": "harbour", "holder": "prober [@%s]. Who"}`, first.Get("cid").Str()).Get("job")
+	holder := `{"run": "harbour", "holder": "prober [@` + first.Get("cid").Str() + `]. Who"}`
+	leased := o.call("job_lease", holder).Get("job")
+	var parts []*codec.Value // each is leased, so that no tool takes one
+	for part := leased; part.Kind() != codec.Null; part = o.call("job_lease", holder).Get("job") {
+		parts = append(parts, part)
+	}
 	dir := filepath.Join(home, "harbour", "review", "rounds", "1")
 	kept, err := codec.Parse([]byte(must.Read(t, filepath.Join(dir, "seed.json"))))
 	seed := kept.Get("seed").Str()
@@ -84,10 +89,12 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 		t.Errorf("only %d calls were made", asked)
 	}
 	// Neither does the log, whose tool agents have, before the round is over.
-	verdict = o.call("job_submit", `{"run": "harbour", "token": %q, "answer": %s}`, leased.Get("token").Str(), approving(t, leased.Get("prompt_md").Str()))
-	log, _ := codec.MarshalLine(o.call("run_log", `{"run": "harbour", "last": 5}`))
-	if verdict.Get("state").Str() != "open" || !strings.Contains(string(log), `"CONTROL_FAILED"`) || strings.Contains(string(log), seed) {
-		t.Errorf("the job is %s, and the log tells the seed: %t", verdict.Get("state").Str(), strings.Contains(string(log), seed))
+	for _, part := range parts {
+		o.call("job_submit", `{"run": "harbour", "token": %q, "answer": %s}`, part.Get("token").Str(), approving(t, part.Get("prompt_md").Str()))
+	}
+	log, _ := codec.MarshalLine(o.call("run_log", `{"run": "harbour", "last": 20}`))
+	if !strings.Contains(string(log), `"CONTROL_FAILED"`) || strings.Contains(string(log), seed) {
+		t.Errorf("the log tells the seed: %t", strings.Contains(string(log), seed))
 	}
 }
 

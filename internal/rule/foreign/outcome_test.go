@@ -159,15 +159,23 @@ func TestAnAgentIsHandedTheWorst(t *testing.T) {
 	}
 }
 
-// TestWhatRulesCannotSettleIsReadFirst holds the order of the sentences that a reader is given.
+// TestWhatRulesCannotSettleIsReadFirst holds that it is dealt into the first part, and what
+// rules refuse into the last, by whatever seed.
 func TestWhatRulesCannotSettleIsReadFirst(t *testing.T) {
 	t.Parallel()
 	r := judged(t, fmt.Sprintf(quay, "The quay of Elsgate was built by 63 men [1].\n\nNobody at Elsgate expected such splendid weather, Konrad Adler and Berta Lund recall [1]."), Options{Verifier: "codex"}, quayPage)
-	var order []claim.Standing
-	for _, c := range r.Questions().Claims.Sentences {
-		order = append(order, c.Standing)
-	}
-	if fmt.Sprint(order) != "[weak found missing]" {
-		t.Error(order)
+	for seed := range byte(20) {
+		q := r.Questions()
+		q.Seed[0] = seed
+		q.SetParts()
+		part := map[claim.Standing]int{}
+		for _, p := range q.Claims.Parts {
+			for _, id := range p.Sentences {
+				part[q.Claims.Find(id).Standing] = p.Number
+			}
+		}
+		if last := len(q.Claims.Parts); last < 2 || part[claim.Weak] != 1 || part[claim.Missing] != last {
+			t.Errorf("seed %d: %v of %d parts", seed, part, last)
+		}
 	}
 }
