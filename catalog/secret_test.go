@@ -33,10 +33,12 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 	// The name of the holder makes a cited sentence of the file that has it.
 	records := strings.SplitN(must.Read(t, filepath.Join(home, "harbour", "citations", "citations.jsonl")), "\n", 2)
 	first := must.Get(codec.Parse([]byte(records[0])))(t)
-	holder := `{"run": "harbour", "holder": "prober [@` + first.Get("cid").Str() + `]. Who"}`
-	leased := o.call("job_lease", holder).Get("job")
+	lease := func() *codec.Value {
+		return o.call("job_lease", `{"run": "harbour", "holder": "prober [@%s]. Who"}`, first.Get("cid").Str()).Get("job")
+	}
+	leased := lease()
 	var parts []*codec.Value // each is leased, so that no tool takes one
-	for part := leased; part.Kind() != codec.Null; part = o.call("job_lease", holder).Get("job") {
+	for part := leased; part.Kind() != codec.Null; part = lease() {
 		parts = append(parts, part)
 	}
 	dir := filepath.Join(home, "harbour", "review", "rounds", "1")
