@@ -114,7 +114,9 @@ func TestGateEPassesByVerdicts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			take(t, r, func(u *run.Update) error { return sentences.TakeSynthesis(u, text, draft, func(round int64, digest string) reading.Seed { return reading.PinnedSeed(round, digest) }, "synthesis", 1) })
+			take(t, r, func(u *run.Update) error {
+				return sentences.TakeSynthesis(u, text, draft, func(round int64, digest string) reading.Seed { return reading.PinnedSeed(round, digest) }, "synthesis", 1)
+			})
 			if len(draft.Claims.Parts) < 2 {
 				t.Fatalf("%+v", draft.Claims.Parts)
 			}
