@@ -108,7 +108,7 @@ var (
 	documentOfRun = regexp.MustCompile(`^(\.tidegate\.lock|manifest\.json|gates\.json|perspectives\.json|wave-review\.json|pivot\.json|logs/audit\.(jsonl|head)|logs/timeout-checkpoint\.(md|json)` +
 		`|wave-[12]/(\.accepted/)?[a-z0-9_]+\.md|wave-[12]/[a-z0-9_]+\.meta\.json|wave-1/wave1-plan\.json|wave-2/wave2-(plan|perspectives)\.json|operator/scope\.json|run-config/policy\.json` +
 		`|citations/normalized-urls\.txt|citations/(url-map|blocked-urls)\.json|citations/blocked-urls\.queue\.md|citations/validated-citations\.md|citations/citations\.jsonl` +
-		`|evidence/(archive\.warc\.gz|index\.json)|synthesis/(draft-synthesis\.md|claims\.json|final-synthesis\.(md|meta\.json))|review/(review-bundle|revision-directives)\.json|review/rounds/[0-9]+/(draft-synthesis\.md|final-synthesis\.md|synthesis\.md|claims\.json|review-bundle\.json)` +
+		`|evidence/(archive\.warc\.gz|index\.json)|synthesis/(draft-synthesis\.md|claims\.json|final-synthesis\.(md|meta\.json))|review/(review-bundle|revision-directives)\.json|review/rounds/[0-9]+/(draft-synthesis\.md|final-synthesis\.md|synthesis\.md|claims\.json|review-bundle\.json|seed\.json)` +
 		`|jobs/[A-Za-z0-9_.%-]+/(lease\.json|[0-9]{3}/(prompt\.md|answer-[1-4]\.(md|json)|late\.(md|json)|attempt\.json|reading\.json))|summaries/([a-z0-9_]+\.md|summary-pack\.json))$`)
 	documentOfChange = regexp.MustCompile(`^(\.tidegate\.lock|\.gitignore|STATE\.yaml|REVIEW\.md|log\.(jsonl|head)|reviews/[0-9]{4}\.(md|json))$`)
 )
