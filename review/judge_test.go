@@ -27,9 +27,7 @@ func about(tests *review.TestRun) review.Reviewed {
 // answer is a payload as a reviewer answers it.
 func answer(p review.Payload) *review.Answer {
 	a := &review.Answer{Payload: p}
-	for _, issue := range review.Identify(p.Issues) {
-		a.Findings = append(a.Findings, issue)
-	}
+	a.Findings = append(a.Findings, review.Identify(p.Issues)...)
 	return a
 }
 
