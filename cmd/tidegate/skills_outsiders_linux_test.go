@@ -54,6 +54,7 @@ func (s *skilled) next(r fakemodel.Request) fakemodel.Reply {
 		WaitingFor string `json:"waiting_for"`
 		Reason     string
 		Accepted   *bool
+		State      string
 		AuditID    string `json:"audit_id"`
 		Pass       bool
 		Summary    struct{ Missing, Found int }
@@ -92,7 +93,7 @@ func (s *skilled) next(r fakemodel.Request) fakemodel.Reply {
 	case last.Job != nil:
 		s.job.id, s.job.token, s.job.prompt, s.tries = last.Job.JobID, last.Job.Token, last.Job.PromptMD, 0
 		return submit()
-	case last.Accepted != nil && !*last.Accepted && s.tries < 3:
+	case last.Accepted != nil && !*last.Accepted && last.State == "leased" && s.tries < 3:
 		return submit()
 	case last.WaitingFor == "agents":
 		return tool("deep_research_job_lease", map[string]any{"run": s.run, "holder": "claude"})

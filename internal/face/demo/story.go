@@ -78,7 +78,7 @@ var story = []step{
 	{
 		title: "A reader that is tested while it reads",
 		text: "Rules find numbers, not meaning. So a second reader judges each sentence by passages that a rule found, and sees nothing else: no report, no author. " +
-			"False sentences are planted among the others. The first reading called one of them supported, so all of it counts for nothing; the second, with other planted sentences, found them all.",
+			"Some sentences are sent once as they are and once turned into their opposite. The first reading supported both of a pair, so all of it counts for nothing; the second, with other pairs, supported none.",
 		actions: []action{tidegateLine(0, "", "job", "show", runName, "verify.1")},
 	},
 	{

@@ -379,7 +379,7 @@ func (s *sighting) ended() string {
 	case s.past && s.aim.ofCell():
 		return "obeyed, and its cell let it"
 	case s.past:
-		return "obeyed, and no planted error found it out"
+		return "obeyed, and no pair found it out"
 	case s.cell:
 		return strings.Join(append([]string{"obeyed, and its cell refused"}, s.refused...), "; ")
 	case s.failed != "":

@@ -35,7 +35,7 @@ type Input struct {
 	Compare    string `json:"compare,omitzero" jsonschema:"an earlier audit, by its id or folder: what changed since, in the report and in its sources"`
 	Demo       bool   `json:"demo,omitzero" jsonschema:"audit a sample report with lies in it, offline"`
 	Explain    bool   `json:"explain,omitzero" jsonschema:"show what was recognised, and what each sentence cites"`
-	Verifier   string `json:"verifier,omitzero" jsonschema:"an agent that reads each sentence against its passages, and is tested by planted errors: none, claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER"`
+	Verifier   string `json:"verifier,omitzero" jsonschema:"an agent that reads each sentence against its passages, and is tested by pairs of a sentence and one that contradicts it: none, claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER"`
 
 	MaxCost   float64 `json:"max_cost,omitzero" jsonschema:"most USD that the agent may cost; what it did not read is counted"`
 	MaxTokens float64 `json:"max_tokens,omitzero" jsonschema:"most tokens, in and out, that the agent may take"`
