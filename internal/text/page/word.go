@@ -276,19 +276,31 @@ func Language(text string) string {
 	return unmatched(counts, 2)
 }
 
-// QuestionLanguage is the language of a question, as [Language] tells it; one with few
-// function words is known by the words and marks with which people ask, too.
+// QuestionLanguage is the language of a question or order, which has few function words: it
+// is known by the words and letters with which people ask, too.
 func QuestionLanguage(text string) string {
-	if language := Language(text); language != "" {
+	if language := scriptLanguage(text); language != "" {
 		return language
 	}
-	if strings.Contains(text, "¿") {
-		return "es"
-	}
-	counts := make([]int, len(functionWords().languages))
+	counts := make([]int, len(questionWords().languages))
 	countWords(text, functionWords(), counts, 1)
 	countWords(text, questionWords(), counts, 2)
+	letters := edged(text)
+	for _, e := range List(lists, "lists/question-letters.txt") {
+		language := slices.Index(questionWords().languages, e.Language)
+		for some := range strings.FieldsSeq(e.Text) {
+			if strings.Contains(letters, some) {
+				counts[language]++
+			}
+		}
+	}
 	return unmatched(counts, 1)
+}
+
+// edged is a text in lower case with an underscore for what stands between its words.
+func edged(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '¿' })
+	return "_" + strings.Join(words, "_") + "_"
 }
 
 // unmatched is the language with the highest count, "" where another has as many, or none
@@ -298,7 +310,7 @@ func unmatched(counts []int, least int) string {
 	for i, n := range counts {
 		switch {
 		case n > most:
-			best, most, second = functionWords().languages[i], n, most
+			best, most, second = questionWords().languages[i], n, most
 		case n > second:
 			second = n
 		}
