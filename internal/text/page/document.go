@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/csv"
 	"errors"
@@ -177,14 +178,7 @@ func mailPart(contentType, encoding, disposition string, body []byte, room *mail
 	if strings.HasPrefix(kind, "multipart/") {
 		return mailParts(kind, params["boundary"], body, room, depth)
 	}
-	var r io.Reader = bytes.NewReader(body)
-	switch strings.ToLower(strings.TrimSpace(encoding)) {
-	case "quoted-printable":
-		r = quotedprintable.NewReader(r)
-	case "base64":
-		r = base64.NewDecoder(base64.StdEncoding, r)
-	}
-	body, err = io.ReadAll(r)
+	body, err = transferred(body, encoding)
 	if office.Is(body) || bytes.HasPrefix(body, []byte("%PDF-")) {
 		room.files--
 	}
@@ -202,6 +196,45 @@ func mailPart(contentType, encoding, disposition string, body []byte, room *mail
 	}
 	c.Cut = c.Cut || err != nil
 	return c
+}
+
+// transferred takes the coding from a part in which it was transferred.
+func transferred(body []byte, encoding string) ([]byte, error) {
+	var r io.Reader = bytes.NewReader(body)
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "quoted-printable":
+		r = quotedprintable.NewReader(r)
+	case "base64":
+		r = base64.NewDecoder(base64.StdEncoding, r)
+	}
+	return io.ReadAll(r)
+}
+
+// Snapshot is the page in a file that a browser saved whole (MHTML), with the address and
+// the content type that it says; ok is false for any other file.
+func Snapshot(body []byte) (url string, html []byte, contentType string, ok bool) {
+	head, rest := mailHead(body)
+	kind, params, err := mime.ParseMediaType(head["content-type"])
+	if err != nil || kind != "multipart/related" || params["boundary"] == "" {
+		return "", nil, "", false
+	}
+	r := multipart.NewReader(bytes.NewReader(rest), params["boundary"])
+	for range wholeMail.parts {
+		part, err := r.NextRawPart()
+		if err != nil {
+			break
+		}
+		contentType = part.Header.Get("Content-Type")
+		if !strings.HasPrefix(contentType, "text/html") {
+			continue
+		}
+		data, err := io.ReadAll(part)
+		if err == nil {
+			html, err = transferred(data, part.Header.Get("Content-Transfer-Encoding"))
+		}
+		return cmp.Or(head["snapshot-content-location"], part.Header.Get("Content-Location")), html, contentType, err == nil
+	}
+	return "", nil, "", false
 }
 
 // mailParts reads the parts of a mail. Of those that say the same the last one counts

@@ -83,7 +83,7 @@ func Make(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, in Input) (f
 	if err != nil {
 		return none, err
 	}
-	fetch, from, done, err := in.pages(ctx, desk, fetch)
+	fetch, from, done, err := in.pages(ctx, desk, fetch, document.Sources())
 	if err != nil {
 		return none, err
 	}

@@ -1,6 +1,8 @@
 package audit_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -172,21 +174,62 @@ func TestAReaderIsOffered(t *testing.T) {
 }
 
 // TestSavedPagesSayTheirAddresses: a folder without an index has the pages that say where they
-// come from, or are called by it.
+// come from, or are called by it, in files of their own, of a browser or of an archive.
 func TestSavedPagesSayTheirAddresses(t *testing.T) {
 	const text = "<title>Quay</title><p>The quay cost 210,000 euro in 2024, and 36 men built it in nine months of work.</p>"
+	const address = "https://quays.example/cost/of-quays?year=2024"
+	record := func(kind, uri, block string) string {
+		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", kind, uri, len(block), block)
+	}
+	packed := func(s string) string {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		must.Get(w.Write([]byte(s)))(t)
+		must.Do(t, w.Close())
+		return out.String()
+	}
+	chunked := func(s string) string {
+		return fmt.Sprintf("%x\r\n%s\r\n%x;part\r\n%s\r\n0\r\n\r\n", 7, s[:7], len(s)-7, s[7:])
+	}
+	const html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+	info := record("warcinfo", "", "software: another program")
+	mhtml := "From: <Saved by Blink>\r\nSnapshot-Content-Location: " + address + "\r\nSubject: Quay\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n\ttype=\"text/html\";\r\n\tboundary=\"--b\"\r\n\r\n" +
+		"----b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\nContent-Location: " + address + "\r\n\r\n" + strings.ReplaceAll(text, "210,", "21=30,") + "=20\r\n----b\r\nContent-Type: text/css\r\n\r\np {}\r\n----b--\r\n"
 	for name, body := range map[string]string{
-		"saved.html":     "<!-- saved from url=(0027)https://quays.example/cost -->" + text,
-		"based.html":     "<html><head><base href=\"https://quays.example/cost\">" + text,
-		"canonical.html": "<html><head><link rel='canonical' href='https://quays.example/cost'>" + text,
-		"https%3A%2F%2Fquays.example%2Fcost.html": text,
-		"nothing.html": text,
+		"saved.html":     "<!-- saved from url=(0027)" + address + " -->" + text,
+		"single.html":    "<!doctype html><html><!--\n Page saved with SingleFile \n url: " + address + " \n saved date: today\n-->" + text,
+		"based.html":     "<html><head><base href=\"" + address + "\">" + text,
+		"canonical.html": "<html><head><base href='https://quays.example/'><link href='http://www.quays.example/cost/of-quays/?year=2024' rel='canonical'>" + text,
+		"shared.htm":     "<html><head><meta property='og:url' content='" + address + "'>" + text,
+		"page.mhtml":     mhtml,
+		"Quay.mht":       mhtml,
+		"all.warc":       info + record("request", address, "GET / HTTP/1.1\r\n\r\n") + record("response", "<"+address+">", html+"\r\n"+text),
+		"all.warc.gz":    packed(info) + packed(record("response", address, html+"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked(packed(text)))),
+		"kept.warc":      record("response", address, html+"Transfer-Encoding: chunked\r\n\r\n"+text),
+		"moved.warc":     record("response", address, "HTTP/1.1 302 Found\r\nLocation: /there\r\n\r\n") + record("response", "https://quays.example/there", html+"\r\n"+text),
+		"twice.warc":     record("response", address, html+"\r\n"+text) + record("response", address, "HTTP/1.1 503 Busy\r\n\r\n"),
+		"resource.warc":  strings.Replace(record("resource", address, text), "application/http", "text/html", 1),
+		"https%3A%2F%2Fquays.example%2Fcost%2Fof-quays%3Fyear%3D2024.html": text,
+		"www.quays.example/cost/of-quays?year=2024":                        text,
+		"quays.example_cost_of-quays_year=2024.html":                       text,
+		"mirror/nothing.html":                                              text,
+		"nothing.warc":                                                     info + record("response", "https://quays.example/other", html+"\r\n"+text),
+		"quays.example_files/cost.html":                                    "<!-- saved from url=(0027)" + address + " -->" + text,
 	} {
 		pages := t.TempDir()
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(pages, name)), 0o700))
 		must.Do(t, os.WriteFile(filepath.Join(pages, name), []byte(body), 0o600))
-		result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, nil, audit.Input{Report: "The quay cost 210,000 euro in 2024 [1](https://quays.example/cost).", Home: t.TempDir(), Pages: pages})
-		if none := name == "nothing.html"; none != (tidegate.CodeOf(err) == tidegate.SchemaValidationFailed) || !none && (err != nil || result.Summary.Found != 1) {
-			t.Errorf("%s: %+v, %v", name, result.Summary, err)
+		result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, nil, audit.Input{Report: "The quay cost 210,000 euro in 2024 [1](" + address + ").", Home: t.TempDir(), Pages: pages})
+		if none := strings.Contains(name, "nothing") || strings.Contains(name, "_files"); none != (tidegate.CodeOf(err) == tidegate.SchemaValidationFailed) || !none && (err != nil || result.Summary.Found != 1 || result.Sources[0].Status != "valid") {
+			t.Errorf("%s: %+v, %+v, %v", name, result.Summary, result.Sources, err)
+		}
+	}
+	for name, body := range map[string]string{"bad.warc": "no", "cut.warc": record("response", address, html+"\r\n"+text)[:300], "bad.warc.gz": "\x1f\x8bno"} {
+		pages := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(pages, name), []byte(body), 0o600))
+		_, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, nil, audit.Input{Report: "The quay cost 210,000 euro [1](" + address + ").", Home: t.TempDir(), Pages: pages})
+		if tidegate.CodeOf(err) != tidegate.ReadFailed || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
