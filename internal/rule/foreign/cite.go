@@ -469,7 +469,7 @@ func (c *citer) notes(ids []string) bool {
 		return true
 	}
 	last, _ := utf8.DecodeLastRuneInString(text)
-	if text == "" || unicode.IsDigit(last) || strings.ContainsRune("+-−×=/^", last) {
+	if text == "" || unicode.IsDigit(last) || strings.ContainsRune("+-−×=/^⁺⁻", last) {
 		return false
 	}
 	before := strings.TrimRightFunc(text, unicode.IsLetter)

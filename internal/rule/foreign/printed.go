@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,11 +19,21 @@ func readPrinted(lines []page.Line) []block {
 	lines = withoutEdges(lines)
 	p := &printer{lines: lines}
 	p.measure()
-	for i := range lines {
-		if i > 0 && p.parts(i) {
+	tables := tablesOf(lines, p.step)
+	for i := 0; i < len(lines); i++ {
+		if i > 0 && p.text.Len() > 0 && p.parts(i) {
 			p.end()
 		}
-		p.add(i)
+		if len(tables) > 0 && tables[0].from == i {
+			p.end()
+			p.table(tables[0])
+			i, tables = tables[0].to-1, tables[1:]
+			continue
+		}
+		if p.text.Len() == 0 {
+			p.first = i
+		}
+		p.add(&lines[i], i)
 	}
 	p.end()
 	return p.out
@@ -35,14 +46,21 @@ type printer struct {
 	step   float64 // from one line of a paragraph to the next
 	right  float64 // where full lines end
 	levels []float64
-	first  int // line of the block that is open
+	words  map[string]bool // that stand inside a line
+	first  int             // line of the block that is open
+	cut    bool            // what is added goes on in the middle of a word
 }
 
 // measure finds what most lines have.
 func (p *printer) measure() {
 	letters := map[float64]int{}
+	p.words = map[string]bool{}
 	for _, l := range p.lines {
 		letters[rounded(l.Size)] += len(l.Text)
+		words := strings.Fields(strings.ToLower(l.Text))
+		for k := 1; k+1 < len(words); k++ {
+			p.words[strings.Trim(words[k], "([.,;:)]")] = true
+		}
 	}
 	for size, n := range letters {
 		if n > letters[p.size] || n == letters[p.size] && size < p.size {
@@ -120,16 +138,23 @@ func lastRune(s string) rune {
 	return r
 }
 
-// add adds a line to the block that is open.
-func (p *printer) add(i int) {
-	l := &p.lines[i]
+// itemMark is what an item of a list begins with.
+var itemMark = pattern(`^(?:[` + bullets + `]|(\d{1,3})[.)])[ \t]+`)
+
+// bullets are marks with which items of lists begin.
+const bullets = `•◦▪–*·●○‣-`
+
+// add adds a line, which is number i of the report, to the block that is open.
+func (p *printer) add(l *page.Line, i int) {
 	text, links, cut := l.Text, l.Links, 0
 	switch {
 	case p.text.Len() == 0:
-		p.first = i
-		if marks := strings.IndexByte(text, ' '); marks > 0 && strings.Contains(" • ◦ ▪ – - * · ● ○ ‣ ", " "+text[:marks]+" ") {
-			p.now.kind, cut = item, marks+1
+		if m := itemMark().FindStringSubmatch(text); m != nil {
+			p.now.kind, cut = item, len(m[0])
+			p.now.number, _ = strconv.Atoi(m[1])
 		}
+	case p.cut:
+		p.closeLink()
 	case p.inLink > 0 && len(links) > 0 && links[0].Start == 0 && links[0].URL == p.now.links[p.inLink-1].url:
 		p.part(text, i)
 	default:

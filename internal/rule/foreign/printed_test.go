@@ -3,6 +3,7 @@ package foreign_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,48 @@ func TestPrinted(t *testing.T) {
 		"4 cited Sister ships of it were ordered by owners in two towns of the coast who wait for them. <ampere.html>\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestPrintedTables reads tables whose cells go over lines and pages: a row is one sentence
+// with the citations of its cells, whether cells stand level at the top or in the middle. A
+// heading that is repeated is read once, a word that a narrow column broke is whole, and
+// neither two columns of text nor a numbered list is a table.
+func TestPrintedTables(t *testing.T) {
+	lines := func(x, y, step float64, texts ...string) (out []set) {
+		for i, text := range texts {
+			out = append(out, set{x, y - step*float64(i), 10, text, ""})
+		}
+		return out
+	}
+	page := func(parts ...[]set) []set { return slices.Concat(parts...) }
+	head := func(y float64) []set {
+		return page(lines(40, y, 14, "Vessel"), lines(150, y+7, 14, "What it is", "known for"), lines(300, y, 14, "Where"))
+	}
+	refs := page(lines(40, 300, 30, "References"), lines(40, 270, 14, "[1] A: https://x.example/a", "[2] B: https://x.example/b", "[3] C: https://x.example/c"))
+	refs[0].size = 14
+	got := shown(t, "r.pdf", printedPDF(
+		page(lines(40, 760, 14, "Of the vessels of the coast with a battery a large constellation is known today:"), head(700),
+			lines(40, 650, 14, "Ampere"), lines(150, 664, 14, "It was the first", "of its kind with", "a battery [1]"), lines(300, 657, 14, "in the Sogne", "fjord [2]"),
+			lines(40, 600, 14, "Bastoe"), lines(150, 600, 14, "A large", "constellati", "on of cells"), lines(300, 600, 14, "Oslo")),
+		page(head(760), lines(150, 720, 14, "and posts", "of quays [3]"), lines(300, 720, 14, "and Moss"),
+			lines(40, 660, 14, "Color"), lines(150, 660, 14, "The largest [2]"), lines(300, 660, 14, "Sandefjord"),
+			lines(40, 600, 14, "Nobody knows what comes after these vessels and how long it will take [1]."),
+			lines(40, 560, 14, "1."), lines(80, 560, 14, "The first port is small and has"), lines(40, 530, 14, "2."), lines(80, 530, 14, "The second one is large."), refs)))
+	want := "1 structural Of the vessels of the coast with a battery a large constellation is known today:\n" +
+		"2 cited Ampere | It was the first of its kind with a battery | in the Sogne fjord <a> <b>\n" +
+		"8 cited Bastoe | A large constellation of cells and posts of quays | Oslo and Moss <c>\n" +
+		"15 cited Color | The largest | Sandefjord <b>\n" +
+		"16 cited Nobody knows what comes after these vessels and how long it will take. <a>\n" +
+		"17 uncited The first port is small and has\n18 uncited The second one is large.\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	got = shown(t, "r.pdf", printedPDF(
+		page(lines(40, 760, 14, "The first column has a text which", "goes over lines and is read whole", "before the second one begins [1]."), lines(40, 700, 14, "It has another one, too [2]."),
+			lines(300, 760, 14, "The second column has its own text", "that goes over lines as well [3]."), refs)))
+	if strings.Contains(got, " | ") || !strings.Contains(got, "cited The second column has its own text that goes over lines as well. <c>") {
+		t.Errorf("two columns: %s", got)
 	}
 }
 

@@ -51,6 +51,8 @@ func TestSentences(t *testing.T) {
 		{"marks of their own paragraph", "r.md", "One is.\n\nSources: [1], [2]" + refs, "1 cited One is. <a> <b>\n"},
 		{"chemistry and mathematics", "r.md", "CO² at 10³ m² and x² and E=mc². Yes¹. No.<sup>2</sup> Of km<sup>2</sup>." + refs,
 			"1 carried CO² at 10³ m² and x² and E=mc². <a>\n1 cited Yes. <a>\n1 cited No. <b>\n1 uncited Of km2.\n"},
+		{"a power behind a raised minus", "r.html", "<html><p>A band at 3300 cm⁻¹ is wide.¹</p><h2>Sources</h2><ol><li><a href='https://x.example/a'>A</a></li></ol></html>",
+			"1 cited A band at 3300 cm⁻¹ is wide. <a>\n"},
 		{"years and code in brackets are text", "r.md", "In [2024] and `a[1]` it was [1]." + refs, "1 cited In [2024] and a[1] it was. <a>\n"},
 		{"a decimal is no mark", "r.txt", "It grew by 3.1 percent.2 Then it fell.\n\nReferences\n\n1. A, https://x.example/a\n2. B, https://x.example/b\n",
 			"1 cited It grew by 3.1 percent. <b>\n1 uncited Then it fell.\n"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 )
 
 // Line is a line of a printed page, with where it stands: in points, from the lower left.
@@ -14,6 +15,7 @@ type Line struct {
 	Base        float64 // how high its letters stand
 	Size        float64 // of most of its letters
 	Links       []LineLink
+	Parts       []Line // what wide gaps part it into; nil where it has none
 }
 
 // LineLink is text of a line that leads to a URL.
@@ -98,14 +100,27 @@ func (p *printed) page(t *pdfWriter, links []area) {
 		}
 		n := sort.Search(len(glyphs), func(i int) bool { return glyphs[i].start >= to })
 		if n > 0 {
-			p.line(string(t.out[from:to]), from, glyphs[:n], links)
+			text := string(t.out[from:to])
+			line := p.line(text, from, glyphs[:n], links)
+			for at, rest := from, glyphs[:n]; strings.Contains(text, "\t") && len(rest) > 0; {
+				end := at
+				for end < to && t.out[end] != '\t' {
+					end++
+				}
+				if k := sort.Search(len(rest), func(i int) bool { return rest[i].start >= end }); k > 0 {
+					line.Parts = append(line.Parts, p.line(string(t.out[at:end]), at, rest[:k], links))
+					rest = rest[k:]
+				}
+				at = end + 1
+			}
+			p.lines = append(p.lines, line)
 		}
 		glyphs, from = glyphs[n:], to+1
 	}
 	p.from, p.glyphs = len(t.out), p.glyphs[:0]
 }
 
-func (p *printed) line(text string, from int, glyphs []placed, links []area) {
+func (p *printed) line(text string, from int, glyphs []placed, links []area) Line {
 	line := Line{Text: text, Page: p.number, Left: glyphs[0].left, Right: glyphs[0].right}
 	var sizes []float64
 	for _, g := range glyphs {
@@ -133,7 +148,7 @@ func (p *printed) line(text string, from int, glyphs []placed, links []area) {
 			break
 		}
 	}
-	p.lines = append(p.lines, line)
+	return line
 }
 
 func isBlank(s string) bool {
