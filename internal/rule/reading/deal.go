@@ -33,78 +33,71 @@ type Dealt struct {
 // deal deals sentences with their twins over parts, the first of which has that number: a
 // twin for each three sentences and at least ten, or as many as can be made, each in
 // another part than its sentence. Where too few sentences are open, some of tests, which
-// are supported, are asked again with their twins.
+// are supported, are asked again with their twins. A pair that finds no room takes no part
+// of its own while others do.
 func deal(open, tests []Item, first int, seed Seed, m Material) Dealt {
-	random := seed.of(fmt.Sprint("deal ", first))
-	claims, twins := m.twins(open, tests, random)
-	if len(claims) == 0 {
+	if len(open) == 0 {
 		return Dealt{}
 	}
-	var best *table
-	least := (len(claims) + len(twins) + MaxClaims - 1) / MaxClaims
-	if len(twins) > 0 {
+	random := seed.of(fmt.Sprint("deal ", first))
+	want := max(minPairs, (len(open)+2)/3)
+	twins := m.twins(open, tests, 2*want, random)
+	want = min(want, len(twins))
+	own := 0 // of sentences that are open
+	for own < len(twins) && !twins[own].of.test {
+		own++
+	}
+	least := (len(open) + want + max(0, want-own) + MaxClaims - 1) / MaxClaims
+	if want > 0 {
 		least = max(2, least)
 	}
-	for n := least; n <= max(2, len(claims)); n++ {
+	most := max(least+2, len(open))
+	var best *table
+	for n := least; n <= most && (best == nil || best.pairs < want && n <= least+2); n++ {
 		t := &table{random: random, parts: make([]laid, n), weakFirst: m.WeakFirst}
-		if !t.lay(claims, twins) {
+		if !t.lay(open) {
+			least++
 			continue
 		}
-		if best == nil || t.left < best.left {
+		if t.pair(twins, want); best == nil || t.pairs > best.pairs {
 			best = t
-		}
-		if best.left == 0 || n >= least+2 {
-			break
 		}
 	}
 	if best == nil { // a claim is as large as a part
 		best = &table{random: random}
-		for _, item := range claims {
+		for _, item := range open {
 			best.parts = append(best.parts, laid{items: []Item{item}})
 		}
 	}
 	return best.dealt(first)
 }
 
-// twins makes the twins of sentences, as many as are wanted: of those that are open first,
-// and at least half of them, where that can be, such that all their words stand on the page.
-// The claims are those that are asked.
-func (m Material) twins(open, tests []Item, random *random) (claims, twins []Item) {
-	claims = slices.Clone(open)
-	want, far := max(minPairs, (len(open)+2)/3), 0
-	var spare, spared []Item // whose twins a page tells, and the sentences
+// twin is the twin of a sentence, and how it was made.
+type twin struct {
+	Item
+	of Item
+	by way
+}
+
+// twins makes the twins of sentences, of those that are open first, and at most so many.
+func (m Material) twins(open, tests []Item, most int, random *random) (twins []twin) {
 	for _, of := range append(shuffled(random, open), shuffled(random, tests)...) {
-		if len(twins) == want || len(open) == 0 {
+		if len(twins) == most {
 			break
 		}
-		twin, by, ok := m.twinOf(&of, random)
-		switch {
-		case !ok:
-			continue
-		case by == changed && 2*(far+1) > want:
-			spare, spared = append(spare, twin), append(spared, of)
-			continue
-		case by == changed:
-			far++
-		}
-		twins = append(twins, twin)
-		if of.test {
-			claims = append(claims, of)
+		if item, by, ok := m.twinOf(&of, random); ok {
+			twins = append(twins, twin{item, of, by})
 		}
 	}
-	for i := range min(len(spare), want-len(twins)) {
-		twins = append(twins, spare[i])
-		if spared[i].test {
-			claims = append(claims, spared[i])
-		}
-	}
-	return claims, twins
+	return twins
 }
 
 // TwinsOf are the twins of sentences, as a seed has them.
-func (m Material) TwinsOf(sentences []Item, seed Seed) []Item {
-	_, twins := m.twins(sentences, nil, seed.of("twins"))
-	return twins
+func (m Material) TwinsOf(sentences []Item, seed Seed) (items []Item) {
+	for _, t := range m.twins(sentences, nil, len(sentences), seed.of("twins")) {
+		items = append(items, t.Item)
+	}
+	return items
 }
 
 // twinOf is the twin of a sentence, with the same windows and fields.
@@ -131,7 +124,7 @@ func (m Material) twinOf(of *Item, random *random) (twin Item, by way, ok bool) 
 type table struct {
 	random *random
 	parts  []laid
-	left   int // twins that found no part
+	pairs  int
 	// weakFirst fills one part after the other with claims.
 	weakFirst bool
 }
@@ -145,37 +138,96 @@ type laid struct {
 	denied map[string]bool // the sentences whose twins are in it
 }
 
-// lay lays out claims and then twins, and reports whether all claims found their place.
-// Sentences that are shown with each other lie together, so that their twins can lie
-// elsewhere.
-func (t *table) lay(claims, twins []Item) bool {
-	texts := map[string]string{}
-	for i := range claims {
-		texts[claims[i].ID] = markdown.OneLine(claims[i].Text)
-	}
-	anywhere := func(*laid) bool { return true }
+// lay lays out claims, and reports whether all found their place. Sentences that are shown
+// with each other lie together, so that their twins can lie elsewhere.
+func (t *table) lay(claims []Item) bool {
 	groups := shuffled(t.random, together(claims))
 	share := (len(claims) + len(t.parts) - 1) / len(t.parts)
 	if t.weakFirst {
 		slices.SortStableFunc(groups, func(a, b []Item) int { return rank(a) - rank(b) })
 	}
 	for _, group := range groups {
-		at := slices.IndexFunc(t.parts, func(p laid) bool { return len(p.items)+len(group) <= share })
-		if t.weakFirst && at >= 0 && t.put(func(p *laid) bool { return p == &t.parts[at] }, texts, group...) || t.put(anywhere, texts, group...) {
+		at := slices.IndexFunc(t.parts, func(p laid) bool { return len(p.items)+len(group) <= share && p.holds(group...) })
+		if t.weakFirst && at >= 0 {
+			t.parts[at].put(group...)
+			continue
+		}
+		if t.putEmptiest(group...) {
 			continue
 		}
 		for _, item := range group {
-			if !t.put(anywhere, texts, item) {
+			if !t.putEmptiest(item) {
 				return false
 			}
 		}
 	}
-	for _, twin := range twins {
-		if !t.put(func(p *laid) bool { return p.takes(&twin, texts[twin.ID]) }, texts, twin) {
-			t.left++
+	return true
+}
+
+// putEmptiest puts claims into the part with the fewest that has room for them.
+func (t *table) putEmptiest(claims ...Item) bool {
+	for _, p := range t.emptiestFirst() {
+		if p.holds(claims...) {
+			p.put(claims...)
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+func (t *table) emptiestFirst() (parts []*laid) {
+	for k := range t.parts {
+		parts = append(parts, &t.parts[k])
+	}
+	slices.SortStableFunc(parts, func(a, b *laid) int { return len(a.items) - len(b.items) })
+	return parts
+}
+
+// pair lays out twins until there are so many. At least half of them are such that all
+// their words stand on the page, where that can be.
+func (t *table) pair(twins []twin, want int) {
+	told := 0 // of them a page tells
+	var spare []twin
+	for _, twin := range twins {
+		switch {
+		case t.pairs == want:
+			return
+		case twin.by == changed && 2*(told+1) > want:
+			spare = append(spare, twin)
+		case t.putPair(&twin):
+			t.pairs++
+			if twin.by == changed {
+				told++
+			}
+		}
+	}
+	for _, twin := range spare {
+		if t.pairs < want && t.putPair(&twin) {
+			t.pairs++
+		}
+	}
+}
+
+// putPair puts a twin, and its sentence if that is a test, into two parts neither of which
+// shows the other, and reports whether both found room.
+func (t *table) putPair(twin *twin) bool {
+	parts, sentence := t.emptiestFirst(), markdown.OneLine(twin.of.Text)
+	for _, p := range parts {
+		if !p.takesTwin(twin, sentence) {
+			continue
+		}
+		if twin.of.test {
+			at := slices.IndexFunc(parts, func(other *laid) bool { return other != p && other.takes(&twin.of) && !other.denied[sentence] })
+			if at < 0 {
+				continue
+			}
+			parts[at].put(twin.of)
+		}
+		p.put(twin.Item)
+		p.denied[sentence] = true
+		return true
+	}
+	return false
 }
 
 // ranks are in which order claims are read whose reading a budget may end.
@@ -189,49 +241,49 @@ func rank(group []Item) int {
 	return best
 }
 
-// takes reports whether a part shows the sentence of a twin nowhere, with the twin in it.
-func (p *laid) takes(twin *Item, sentence string) bool {
-	beside, shown := twin.beside()
-	return !p.shown[sentence] && !slices.ContainsFunc(p.frames, func(text string) bool { return strings.Contains(text, sentence) }) &&
-		!slices.ContainsFunc(beside, func(text string) bool { return p.denied[text] || text == sentence }) &&
+// takesTwin reports whether a part has room for a twin and shows its sentence nowhere, with
+// the twin in it.
+func (p *laid) takesTwin(twin *twin, sentence string) bool {
+	beside, _ := twin.beside()
+	return p.takes(&twin.Item) && !p.shown[sentence] && !slices.Contains(beside, sentence) &&
+		!slices.ContainsFunc(p.frames, func(text string) bool { return strings.Contains(text, sentence) })
+}
+
+// takes reports whether a part has room for a claim with which no sentence is shown whose
+// twin is in the part.
+func (p *laid) takes(item *Item) bool {
+	beside, shown := item.beside()
+	return p.holds(*item) && !slices.ContainsFunc(beside, func(text string) bool { return p.denied[text] }) &&
 		(shown == "" || !slices.ContainsFunc(slices.Collect(maps.Keys(p.denied)), func(text string) bool { return strings.Contains(shown, text) }))
 }
 
-// put puts claims into the part with the fewest that has room for them.
-func (t *table) put(allowed func(*laid) bool, texts map[string]string, items ...Item) bool {
-	size := 0
-	for i := range items {
-		size += items[i].size()
+// holds reports whether a part has room for claims.
+func (p *laid) holds(claims ...Item) bool {
+	size := p.size
+	for i := range claims {
+		size += claims[i].size()
 	}
-	var p *laid
-	for k := range t.parts {
-		other := &t.parts[k]
-		if len(other.items)+len(items) <= MaxClaims && len(instructions)+other.size+size <= MaxBytes && (p == nil || len(other.items) < len(p.items)) && allowed(other) {
-			p = other
-		}
-	}
-	if p == nil {
-		return false
-	}
+	return len(p.items)+len(claims) <= MaxClaims && len(instructions)+size <= MaxBytes
+}
+
+// put puts claims into a part.
+func (p *laid) put(claims ...Item) {
 	if p.shown == nil {
 		p.shown, p.denied = map[string]bool{}, map[string]bool{}
 	}
-	p.items, p.size = append(p.items, items...), p.size+size
-	for i := range items {
-		beside, shown := items[i].beside()
+	for _, item := range claims {
+		p.items, p.size = append(p.items, item), p.size+item.size()
+		beside, shown := item.beside()
 		for _, text := range beside {
 			p.shown[text] = true
 		}
 		if shown != "" {
 			p.frames = append(p.frames, shown)
 		}
-		if items[i].Twin {
-			p.denied[texts[items[i].ID]] = true
-		} else {
-			p.shown[texts[items[i].ID]] = true
+		if !item.Twin {
+			p.shown[markdown.OneLine(item.Text)] = true
 		}
 	}
-	return true
 }
 
 // beside are the texts that a claim is shown with; shown is what a frame introduces.

@@ -215,6 +215,24 @@ func TestTooFewAreOpen(t *testing.T) {
 	}
 }
 
+// TestATestTakesNoFurtherPart: a second look at one sentence of a paragraph is asked in two
+// parts, whatever stands beside the sentences that it is tested with.
+func TestATestTakesNoFurtherPart(t *testing.T) {
+	w := newWorld(t, 5, 24, 0)
+	for i := range w.claims.Sentences[1:] {
+		w.claims.Sentences[i+1].Context.Before = w.claims.Sentences[i].Text
+	}
+	for open := range w.claims.Sentences {
+		for i := range w.claims.Sentences {
+			w.claims.Sentences[i].Verdict = &evidence.Verdict{Verdict: evidence.Supported, Look: 1}
+		}
+		w.claims.Sentences[open].Verdict = nil
+		if d := w.questions(5).Look(1); len(d.Parts) != 2 || len(d.Pairs) < 10 {
+			t.Errorf("sentence %d: %d pairs in %d parts", open+1, len(d.Pairs), len(d.Parts))
+		}
+	}
+}
+
 // TestPairsAreSettled: who gave both halves is charged for a pair, two readers are not; of a
 // person the verdict on the sentence counts; a pair that two readers missed, and nothing else
 // of the part, is dropped; of an unfit reader nothing counts.
