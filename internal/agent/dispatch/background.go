@@ -126,6 +126,14 @@ func (w *Background) Left() (left, limit float64) {
 	return w.ledger.left(), w.ledger.limit
 }
 
+// Drives reports whether a run is driven here. A driver lets go of the files of its run a
+// moment before it ends.
+func (w *Background) Drives(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.driving[id] != nil
+}
+
 // Stopped is why the last work on a run ended, where its files do not say it.
 func (w *Background) Stopped(id string) string {
 	w.mu.Lock()

@@ -70,12 +70,16 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	defer beats.Stop()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
-	tools, held := run.LastTools(opened.Folder()), driven(opened.Folder())
+	drives := func() bool {
+		return driven(opened.Folder()) || s.site.Background != nil && s.site.Background.Drives(id)
+	}
+	// A page may have been drawn just before its driver ended.
+	tools, held := run.LastTools(opened.Folder()), true
 	open := say("retry: 500\n\n")
 	for open {
 		select {
 		case <-poll.C:
-			if used, now := run.LastTools(opened.Folder()), driven(opened.Folder()); now != held || !maps.Equal(used, tools) {
+			if used, now := run.LastTools(opened.Folder()), drives(); now != held || !maps.Equal(used, tools) {
 				tools, held = used, now
 				open = say("event: line\ndata: tools\n\n")
 			}
