@@ -25,6 +25,7 @@ type LogResult struct {
 	Path    string     `json:"path"`
 	Lines   int        `json:"lines"` // in the log, shown or not
 	Entries []LogEntry `json:"entries"`
+	Damaged string     `json:"damaged,omitzero"` // why nothing that rests on the log counts
 }
 
 // LogEntry is one line of the audit log.
@@ -46,6 +47,9 @@ type LogInput struct {
 func Log(ctx context.Context, desk Desk, in LogInput) (LogResult, error) {
 	return With(ctx, desk, in.ManifestPath, func(r *Run, out *LogResult) error {
 		*out = LogResult{RunID: r.ID(), Path: r.Path(LogFile), Entries: []LogEntry{}}
+		if err := r.CheckLog(); tidegate.CodeOf(err) == tidegate.Tampered {
+			out.Damaged = tidegate.AsError(err).Message
+		}
 		return r.eachLine(func(line artifact.Line) {
 			out.Lines++
 			entry, err := codec.Parse(line.Text)
@@ -183,6 +187,9 @@ func (l LogResult) Report() report.Report {
 	out := report.Report{Name: "run_log", Title: "log of run " + l.RunID, Summary: report.Counted(l.Lines, "line")}
 	if shown := len(l.Entries); shown < l.Lines {
 		out.Summary = "the last " + strconv.Itoa(shown) + " of " + out.Summary
+	}
+	if l.Damaged != "" {
+		out.Status, out.Summary = report.Fail, out.Summary+"; "+l.Damaged
 	}
 	table := report.NewTable(">Line", "Time", "What", "By", "Revision", "Reason")
 	for _, e := range l.Entries {

@@ -342,7 +342,7 @@ func (r *Run) CheckLog() error {
 
 func (r *Run) damaged(why string) error {
 	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", r.ID(), "why", why),
-		"the log of run %q is damaged, and nothing that rests on it counts (%s): `tidegate run verify` names what differs, and a person's `tidegate run accept` takes it as it is", r.ID(), why)
+		"the log of run %q is damaged, and nothing that rests on it counts: %s", r.ID(), why)
 }
 
 // forgive makes warnings of what a person has accepted since: it stays visible, and is no
