@@ -1,6 +1,8 @@
 package review
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +21,8 @@ type Unanswered struct {
 }
 
 func unansweredBy(rule, file, content, message string) Unanswered {
-	return Unanswered{ID: draw(rule+"\x00"+file+"\x00"+content, message)[:12], Rule: rule, File: file, Message: message}
+	sum := sha256.Sum256([]byte(strings.Join([]string{rule, file, content, message}, "\x00")))
+	return Unanswered{ID: hex.EncodeToString(sum[:6]), Rule: rule, File: file, Message: message}
 }
 
 // The rules of [Unanswered].

@@ -19,10 +19,13 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/review"
 )
@@ -68,7 +71,6 @@ type CodeReview struct {
 	today      map[string]string // the code around the issues of the review before, by their ids
 	tests      tested
 	guidelines []git.Document
-	seed       string // of the controls among the findings
 }
 
 // OpenCodeReview finds out what has changed, which may be nothing that can be
@@ -303,12 +305,9 @@ func evidenceOf(d *git.Diff, r job.CodeReviewed) change.Evidence {
 // makeFolder makes the folder of a review, or finds the one that has not ended.
 func (r *CodeReview) makeFolder(digest string) (job.Work, string, error) {
 	w := job.Work{CreatedAt: tidegate.Stamp(r.desk.Now()), Budget: r.in.Budget, Log: job.ChangeLog, IDKey: "change_id"}
-	if r.seed = digest; !r.desk.Pinned {
-		r.seed = job.ControlSeed()
-	}
 	data, err := codec.MarshalFile(reviews.Begun{
 		SchemaVersion: "code_review.v1", CreatedAt: w.CreatedAt, Project: r.in.Project, Base: r.diff.Base, Name: r.in.Name,
-		Reviewers: r.in.Reviewers, Verifier: r.in.Verifier, Seed: r.seed, Subject: r.subject(),
+		Reviewers: r.in.Reviewers, Verifier: r.in.Verifier, Subject: r.subject(),
 	})
 	if err != nil {
 		return w, "", err
@@ -331,7 +330,7 @@ func (r *CodeReview) makeFolder(digest string) (job.Work, string, error) {
 			return w, "", err
 		}
 		if was.Ended == nil && was.Verifier == r.in.Verifier && len(was.Reviewers) == len(r.in.Reviewers) {
-			w.CreatedAt, r.seed = was.CreatedAt, was.Seed
+			w.CreatedAt = was.CreatedAt
 			return w, path, nil
 		}
 	}
@@ -342,7 +341,7 @@ type Reviewing struct {
 	review *CodeReview
 	work   job.Work
 	asked  []job.CodeReview
-	verify []job.CodeVerify // nil before the findings are known
+	second *sentences.Readings // nil before the findings are known
 	path   string
 }
 
@@ -363,30 +362,36 @@ type CodeReviewOutcome struct {
 	Unavailable bool
 }
 
-// verifyFindings asks the verifier about the findings of the review.
-func (v *Reviewing) verifyFindings(ctx context.Context, board *job.Board) error {
+// readAgain has the findings of the review held against the code: it deals them to second
+// readers, and takes in what they say. More says that there is something to read.
+func (v *Reviewing) readAgain(ctx context.Context, board *job.Board) (more bool, err error) {
+	if v.second != nil {
+		return v.second.Advance()
+	}
 	reviewed, err := board.Reviewed(v.review.linters()...)
 	if err != nil {
-		return err
+		return false, err
 	}
 	d := v.review.diff
-	texts := map[string][]byte{}
+	files := map[string]review.File{}
 	for _, f := range reviewed.Findings {
-		if texts[f.File], _, err = d.Text(ctx, f.File); err != nil {
-			return err
+		if at := slices.IndexFunc(d.Files, func(each review.File) bool { return each.Name == f.File }); at >= 0 && !d.Files[at].Large {
+			files[f.File] = d.Files[at]
+			continue
 		}
+		text, _, err := d.Text(ctx, f.File)
+		if err != nil {
+			return false, err
+		}
+		files[f.File] = review.File{Name: f.File, Before: text, After: text}
 	}
-	plan := func(seed string) [][]review.Check {
-		return review.PlanChecks(reviewed.Findings, d.Files, func(file string) []byte { return texts[file] }, seed)
+	claims := review.ClaimsOf(reviewed.Findings, func(name string) review.File { return files[name] })
+	if len(claims.Sentences) == 0 {
+		return false, nil
 	}
-	v.verify = []job.CodeVerify{}
-	for i := range plan("") {
-		id := job.CodeVerifyID(i + 1)
-		v.verify = append(v.verify, job.CodeVerify{ID: id, Checks: func(attempt int) []review.Check {
-			return plan(codec.Digest([]string{v.review.seed, id, fmt.Sprint(attempt)}))[i]
-		}})
-	}
-	return nil
+	v.second = &sentences.Readings{Folder: board.Folder(), Round: 1, Questions: &reading.Questions{Claims: claims,
+		Further: func(string) []claim.Window { return nil }, Material: reading.Material{Language: "en", Text: func(string) string { return "" }}}}
+	return true, board.Deal(ctx, v.second)
 }
 
 // Drive lets agents write the review, for a person who wants it: jobs that have used
@@ -406,11 +411,16 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 	var ended CodeReviewOutcome
 	out, err := driveFolder(ctx, options, "review", v.path, func() job.Work {
 		w := v.work
-		w.Kinds = []job.Kind{job.ReviewCode(v.asked), job.VerifyFindings(v.verify)}
+		w.Kinds = []job.Kind{job.ReviewCode(v.asked)}
+		if v.second != nil {
+			w.Kinds = append(w.Kinds, job.ReadingCode(options.Desk, v.second.Questions))
+		}
 		return w
 	}, func(ctx context.Context, board *job.Board) (more bool, err error) {
-		if v.review.in.Verifier != "" && v.verify == nil {
-			return true, v.verifyFindings(ctx, board)
+		if v.review.in.Verifier != "" {
+			if more, err := v.readAgain(ctx, board); more || err != nil {
+				return more, err
+			}
 		}
 		return false, v.end(board, &ended)
 	})
@@ -427,8 +437,8 @@ func (v *Reviewing) end(board *job.Board, ended *CodeReviewOutcome) (err error) 
 	if ended.CodeReviewed, err = board.Reviewed(v.review.linters()...); err != nil {
 		return err
 	}
-	if ended.Checked, err = board.Checked(); err != nil {
-		return err
+	if ended.Checked = []review.Checked{}; v.second != nil {
+		ended.Checked = review.CheckedIn(v.second.Claims)
 	}
 	v.review.carry(ended)
 	ended.Warnings = append(append(ended.Warnings, touchesSettings(v.review.whole, v.review.in.Guidelines)...), notShown(v.review.whole)...)

@@ -119,7 +119,7 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 
 // recordedSeeds are the seeds of the recording that reads, nil for other readers.
 func (o Options) recordedSeeds() func(round int64) []byte {
-	for _, role := range []string{"verifier", "reviewer", ""} {
+	for _, role := range []string{"verifier", job.CodeVerifier, "reviewer", ""} {
 		agent, named := o.Agents[role]
 		switch {
 		case !named:
@@ -444,15 +444,15 @@ func (o *orchestrator) fill(ctx context.Context) {
 // answers to it were of no use lets others go first. It returns why none may have the job.
 func (o *orchestrator) roleFor(id, kind string) (string, error) {
 	own := o.board.Role(id, kind)
-	if kind != "verify" && kind != "review" && kind != "code_verify" {
+	if kind != "verify" && kind != "review" {
 		return own, nil
 	}
 	roles := []string{own}
-	if _, named := o.Agents[own]; !named && kind == "verify" {
+	if _, named := o.Agents[own]; !named && own == "verifier" {
 		roles = []string{"reviewer"}
 	}
 	for _, role := range append([]string{"verifier", "reviewer"}, slices.Sorted(maps.Keys(o.Agents))...) {
-		if _, named := o.Agents[role]; named && role != "" && !slices.Contains(roles, role) && (kind != "code_verify" || strings.HasPrefix(role, own)) {
+		if _, named := o.Agents[role]; named && role != "" && !slices.Contains(roles, role) && (own != job.CodeVerifier || strings.HasPrefix(role, own)) {
 			roles = append(roles, role)
 		}
 	}
@@ -472,7 +472,7 @@ func (o *orchestrator) roleFor(id, kind string) (string, error) {
 // roleOf is the role whose agent has an attempt that is taken over.
 func (o *orchestrator) roleOf(held job.TakenOver) string {
 	for _, role := range slices.Sorted(maps.Keys(o.Agents)) {
-		if agent := o.Agents[role]; role != "" && slices.Contains([]string{"verify", "review", "code_verify"}, held.Kind) && agent.named() == (run.Agent{Driver: held.Driver, Model: held.Model}) {
+		if agent := o.Agents[role]; role != "" && slices.Contains([]string{"verify", "review"}, held.Kind) && agent.named() == (run.Agent{Driver: held.Driver, Model: held.Model}) {
 			return role
 		}
 	}

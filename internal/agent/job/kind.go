@@ -47,7 +47,6 @@ var (
 	askKind        = kind{name: "ask", role: AskWriter, format: "markdown", writes: true}
 	implementKind  = kind{name: "implement", role: "implementer", format: "markdown", equipped: true}
 	codeReviewKind = kind{name: "code_review", role: "code_reviewer", format: "json"}
-	codeVerifyKind = kind{name: "code_verify", role: VerifierRole, format: "json"}
 )
 
 // runKinds are the kinds of a run, in the order of its stages.
@@ -79,7 +78,7 @@ func Roles() []string {
 }
 
 func kindOf(name string) kind {
-	all := []kind{askKind, implementKind, codeReviewKind, codeVerifyKind}
+	all := []kind{askKind, implementKind, codeReviewKind}
 	for _, k := range runKinds {
 		all = append(all, k.kind)
 	}

@@ -442,15 +442,11 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 	if judged.held {
 		fields = append(fields, tidegate.Detail{Key: "held", Value: true})
 	}
-	missed := slices.Contains(codes, string(tidegate.ControlFailed))
-	last := n >= MaxSubmissions || missed // a reader that failed its test cannot mend its answer
+	last := n >= MaxSubmissions
 	if last || len(codes) == 0 {
 		b.keepLeap(u, a, lease)
 	}
 	u.Log(run.EventVerdict, "job_verdict", fields)
-	if missed {
-		b.noteUnfit(u, j, a)
-	}
 	switch {
 	case judged.held:
 	case len(judged.faults) == 0:

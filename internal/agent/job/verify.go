@@ -65,6 +65,18 @@ func readingJob(round int64, asks readingTask) *Job {
 	return &Job{ID: sentences.VerifyJob(round, asks.part.Number), Title: fmt.Sprintf("Read part %d of the report", asks.part.Number), round: round, task: asks}
 }
 
+// CodeVerifier is the role of who reads the findings of a code review. The roles of those who
+// are asked when it is unfit begin with it.
+const CodeVerifier = "code_verifier"
+
+// ReadingCode is the kind of the jobs that hold the findings of a code review against the
+// code: none before there are findings.
+func ReadingCode(desk run.Desk, asks *reading.Questions) Kind {
+	k := Reading(desk, asks, 1)
+	k.role = CodeVerifier
+	return k
+}
+
 // Reading is the kind of the jobs that read a report of no run, or an answer, in a round:
 // none before there is something to ask.
 func Reading(desk run.Desk, asks *reading.Questions, round int64) Kind {
@@ -253,9 +265,6 @@ func (b *Board) mayTake(id, reader string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	j := b.jobs[id]
-	if j != nil && j.Kind == codeVerifyKind.name {
-		return b.mayRead(j, reader)
-	}
 	if j == nil || j.Kind != verifyKind.name && j.Kind != reviewKind.name {
 		return nil
 	}
@@ -267,21 +276,7 @@ func (b *Board) mayTake(id, reader string) error {
 			}
 		}
 	}
-	if j.Kind == verifyKind.name {
-		return b.mayRead(j, reader)
-	}
-	return nil
-}
-
-// mayRead returns JOB_NOT_OPEN for a reader that missed too many pairs.
-func (b *Board) mayRead(j *Job, reader string) error {
-	unfit := false
-	if own := b.readings(j.Kind, reader); j.Kind == codeVerifyKind.name {
-		unfit = missesFindings(own)
-	} else {
-		unfit = reading.Unfit(pairsOf(own))
-	}
-	if unfit {
+	if j.Kind == verifyKind.name && reading.Unfit(pairsOf(b.readings(j.Kind, reader))) {
 		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID, "reader", reader), "%s has missed too much to read %s", strings.TrimSpace(reader), j.ID)
 	}
 	return nil

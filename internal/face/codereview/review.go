@@ -75,7 +75,7 @@ func reviewCommands(env commands) []cli.Command {
 			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer, else the first that is found); several ask a panel", Kind: tool.Word, List: true},
 			screen.ModelFlag,
 			reviewerTools,
-			{Name: "verify", About: "the `agent` that holds each finding against the code, another than the reviewers; what it refutes does not count; the next one is asked when it confirms what is planted and false", Kind: tool.Word, List: true},
+			{Name: "verify", About: "the `agent` that holds each finding against the code, another than the reviewers; what it refutes does not count; the next one is asked when it cannot tell findings from their opposites", Kind: tool.Word, List: true},
 			{Name: "agree", About: "how many reviewers must have found what counts", Kind: tool.Word},
 			{Name: "fail-on", About: "the least severity of a finding that makes the exit status 1", Default: "medium", Enum: review.Thresholds},
 			{Name: "only-new", About: "let only findings count that the last review of the same name does not have", Kind: tool.Switch},
@@ -420,7 +420,7 @@ func (s *session) panel(ctx context.Context) (*dispatch.Team, error) {
 		if slices.Contains(s.Call.Flags["reviewer"], named) {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verify", tidegate.Cut(named)), "--verify must name another agent than the reviewers, got %q", tidegate.Cut(named))
 		}
-		role := job.VerifierRole
+		role := job.CodeVerifier
 		if n > 0 {
 			role = fmt.Sprintf("%s.%d", role, n+1)
 		}

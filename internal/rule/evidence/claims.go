@@ -15,9 +15,9 @@ import (
 //go:embed lists
 var lists embed.FS
 
-// pointsBack reports whether a sentence begins with a word that points back at the sentence
+// PointsBack reports whether a sentence begins with a word that points back at the sentence
 // before it, in its language. In a language without a list any may.
-func pointsBack(text, language string) bool {
+func PointsBack(text, language string) bool {
 	if !backWords()[page.Entry{Language: language}] {
 		return true
 	}

@@ -331,7 +331,7 @@ func (w *walker) prose(p proseBlock) {
 	add := func(s Sentence, marks []mark) {
 		s.Context.LeadIn, s.item, s.block, s.quoted = p.leadIn, p.item, whole, w.quotes > 0
 		if len(all) > 0 {
-			s.Context.Before, s.back = all[len(all)-1].Text, pointsBack(s.Text, w.facts.Language)
+			s.Context.Before, s.back = all[len(all)-1].Text, PointsBack(s.Text, w.facts.Language)
 		} else {
 			s.Text = p.marker + s.Text
 		}

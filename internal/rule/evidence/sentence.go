@@ -19,6 +19,7 @@ const (
 	Cited    Form = "cited"    // a [@id] of its own
 	Frame    Form = "frame"    // it introduces what follows, and claims nothing beyond that
 	Absent   Form = "absent"   // [not found on the archived pages: WORDS], which is the whole sentence
+	Finding  Form = "finding"  // what a code review says about the code
 	Carried  Form = "carried"  // the next [@id] of its paragraph covers it
 )
 

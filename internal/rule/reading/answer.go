@@ -134,8 +134,11 @@ func (i *Item) given(v *codec.Value) (g Given, problem evidence.Fault) {
 	switch {
 	case utf8.RuneCountInString(g.Because) > tidegate.MaxText:
 		return g, evidence.NewFault(tidegate.SchemaValidationFailed, 0, because, "its reason has more than 200 characters")
-	case hasLink(g.Because):
+	case i.Form != Finding && hasLink(g.Because):
 		return g, evidence.NewFault(tidegate.SchemaValidationFailed, 0, because, "its reason has a link")
+	}
+	if i.Form == Finding {
+		return g, i.showsCode(&g)
 	}
 	if i.Form == Frame || i.Form == Absence || g.Verdict != evidence.Supported && g.Verdict != evidence.Partly {
 		g.Words = ""

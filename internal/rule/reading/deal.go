@@ -134,7 +134,7 @@ type laid struct {
 	items  []Item
 	size   int
 	shown  map[string]bool // sentences that are claims of it or stand beside one
-	frames []string        // what its frames are shown with
+	frames []string        // what its frames are shown with, and its findings
 	denied map[string]bool // the sentences whose twins are in it
 }
 
@@ -211,7 +211,7 @@ func (t *table) pair(twins []twin, want int) {
 // putPair puts a twin, and its sentence if that is a test, into two parts neither of which
 // shows the other, and reports whether both found room.
 func (t *table) putPair(twin *twin) bool {
-	parts, sentence := t.emptiestFirst(), markdown.OneLine(twin.of.Text)
+	parts, sentence := t.emptiestFirst(), twin.of.claimed()
 	for _, p := range parts {
 		if !p.takesTwin(twin, sentence) {
 			continue
@@ -259,11 +259,11 @@ func (p *laid) takes(item *Item) bool {
 
 // holds reports whether a part has room for claims.
 func (p *laid) holds(claims ...Item) bool {
-	size := p.size
+	size := p.size + p.codeOf(claims)
 	for i := range claims {
 		size += claims[i].size()
 	}
-	return len(p.items)+len(claims) <= MaxClaims && len(instructions)+size <= MaxBytes
+	return len(p.items)+len(claims) <= MaxClaims && len(instructionsFor(claims))+size <= MaxBytes
 }
 
 // put puts claims into a part.
@@ -271,6 +271,7 @@ func (p *laid) put(claims ...Item) {
 	if p.shown == nil {
 		p.shown, p.denied = map[string]bool{}, map[string]bool{}
 	}
+	p.size += p.codeOf(claims)
 	for _, item := range claims {
 		p.items, p.size = append(p.items, item), p.size+item.size()
 		beside, shown := item.beside()
@@ -281,22 +282,43 @@ func (p *laid) put(claims ...Item) {
 			p.frames = append(p.frames, shown)
 		}
 		if !item.Twin {
-			p.shown[markdown.OneLine(item.Text)] = true
+			p.shown[item.claimed()] = true
 		}
 	}
 }
 
-// beside are the texts that a claim is shown with; shown is what a frame introduces.
+// codeOf is how many bytes of code are shown with claims and not with those of the part.
+func (p *laid) codeOf(claims []Item) (size int) {
+	shown := Asked{Items: p.items}.code()
+	for _, w := range (Asked{Items: slices.Concat(p.items, claims)}).code()[len(shown):] {
+		size += len(codePrompt(MaxClaims, w))
+	}
+	return size
+}
+
+// beside are the texts that a claim is shown with; shown is what a frame introduces, or the
+// whole of a finding.
 func (i *Item) beside() (texts []string, shown string) {
 	for _, text := range []string{i.Context.Heading, i.Context.LeadIn, i.Context.Before} {
 		if text != "" {
 			texts = append(texts, markdown.OneLine(text))
 		}
 	}
-	if i.Form == Frame {
+	switch {
+	case i.Form == Frame:
 		shown = markdown.OneLine(i.Context.Shown)
+	case i.Form == Finding && !i.Twin:
+		shown = i.Text
 	}
 	return texts, shown
+}
+
+// claimed is what a claim says as other texts have it.
+func (i *Item) claimed() string {
+	if i.Form == Finding { // cut down, a sentence ends otherwise
+		return strings.TrimSuffix(i.Text, ".")
+	}
+	return markdown.OneLine(i.Text)
 }
 
 // together are claims in groups: those of which one is shown with another lie in one, unless
@@ -304,7 +326,7 @@ func (i *Item) beside() (texts []string, shown string) {
 func together(claims []Item) [][]Item {
 	at, group, members := map[string]int{}, make([]int, len(claims)), make([][]Item, len(claims))
 	for i := range claims {
-		at[markdown.OneLine(claims[i].Text)], group[i], members[i] = i, i, claims[i:i+1:i+1]
+		at[claims[i].claimed()], group[i], members[i] = i, i, claims[i:i+1:i+1]
 	}
 	join := func(a, b int) {
 		if a, b := group[a], group[b]; a != b && len(members[a])+len(members[b]) <= MaxClaims/2 {
@@ -327,7 +349,7 @@ func together(claims []Item) [][]Item {
 			continue
 		}
 		for k := range claims {
-			if strings.Contains(shown, markdown.OneLine(claims[k].Text)) {
+			if strings.Contains(shown, claims[k].claimed()) {
 				join(i, k)
 			}
 		}

@@ -41,6 +41,7 @@ const (
 	Judgement Form = "judgement" // do the passages give its reasons, and does nothing in them speak against it?
 	Absence   Form = "absence"   // does no passage give it?
 	Frame     Form = "frame"     // does it assert nothing beyond what it introduces?
+	Finding   Form = "finding"   // is the code as it says?
 )
 
 // Unread are the sentences that nobody has read, in the order of the report.
@@ -76,6 +77,8 @@ func itemOf(s *evidence.Claim, windows []claim.Window) Item {
 	switch {
 	case s.Form == evidence.Frame:
 		item.Form, item.Windows = Frame, []claim.Window{{Text: s.Context.Shown}}
+	case s.Form == evidence.Finding:
+		item.Form = Finding
 	case s.Form == evidence.Absent:
 		item.Form = Absence
 	case s.Form == evidence.Inferred && s.Judgement:

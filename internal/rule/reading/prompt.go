@@ -6,11 +6,24 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
-//go:embed prompt.md
-var instructions string
+// What is asked about the sentences of a report, and about the findings of a code review.
+var (
+	//go:embed prompt.md
+	instructions string
+	//go:embed code.md
+	codeInstructions string
+)
+
+func instructionsFor(items []Item) string {
+	if len(items) > 0 && items[0].Form == Finding {
+		return codeInstructions
+	}
+	return instructions
+}
 
 // Asked is a part as it is asked: claims and twins, in the order in which they are numbered
 // from 1.
@@ -23,10 +36,13 @@ type Asked struct {
 
 // Prompt is the text that asks. A claim is a line `claim N` and a line with its form;
 // its context and the sentence each in a fence of its own; and for each window a line
-// `passage M` and its text in a fence.
+// `passage M` and its text in a fence. Code is shown once, before the findings about it.
 func (a Asked) Prompt() string {
 	var b strings.Builder
 	b.WriteString(a.instructions())
+	for k, w := range a.code() {
+		b.WriteString(codePrompt(k+1, w))
+	}
 	for i := range a.Items {
 		if a.ByID {
 			b.WriteString(a.Items[i].named(a.Items[i].ID))
@@ -71,10 +87,11 @@ Name each claim by its id, as it stands behind the word claim. A claim that has 
 `
 
 func (a Asked) instructions() string {
+	text := instructionsFor(a.Items)
 	if !a.ByID {
-		return instructions
+		return text
 	}
-	return strings.Replace(instructions, `"claim":1`, `"claim":"c1"`, 1) + byID
+	return strings.Replace(text, `"claim":1`, `"claim":"c1"`, 1) + byID
 }
 
 func (i *Item) prompt(number int) string { return i.named(fmt.Sprint(number)) }
@@ -82,10 +99,34 @@ func (i *Item) prompt(number int) string { return i.named(fmt.Sprint(number)) }
 func (i *Item) named(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nclaim %s\nform %s\ncontext\n%ssentence\n%s", name, i.Form, markdown.Quote(i.context()), markdown.Quote(i.Text))
+	if i.Form == Finding {
+		return b.String()
+	}
 	for k, w := range i.Windows {
 		fmt.Fprintf(&b, "passage %d\n%s", k+1, markdown.Quote(strings.ReplaceAll(w.Text, "\t", "  "))) // between the cells of a row
 	}
 	return b.String()
+}
+
+// code is what findings are held against, each piece once.
+func (a Asked) code() (shown []claim.Window) {
+	known := map[string]bool{}
+	for _, item := range a.Items {
+		if item.Form != Finding {
+			continue
+		}
+		for _, w := range item.Windows {
+			if !known[w.Digest] {
+				known[w.Digest], shown = true, append(shown, w)
+			}
+		}
+	}
+	return shown
+}
+
+// codePrompt is a piece of code as a reader sees it.
+func codePrompt(number int, w claim.Window) string {
+	return fmt.Sprintf("\ncode %d\n%s", number, markdown.QuoteCode(w.Title+"\n"+w.Text))
 }
 
 // context is what helps to understand a claim and its passages.
@@ -95,6 +136,9 @@ func (i *Item) context() string {
 		if text != "" {
 			lines = append(lines, what+": "+text)
 		}
+	}
+	if i.Form == Finding {
+		return i.Context.Heading
 	}
 	add("heading", i.Context.Heading)
 	add("lead-in", i.Context.LeadIn)

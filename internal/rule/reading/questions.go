@@ -60,6 +60,11 @@ func (q *Questions) deal(look int, open []Item, first int) Dealt {
 			tests = append(tests, item)
 		}
 	}
+	for _, item := range open {
+		if item.Form == Finding {
+			tests = append(tests, q.halves(item)...)
+		}
+	}
 	d := deal(open, tests, first, q.Seed, q.Material)
 	if q.dealt == nil {
 		q.dealt = map[int]Dealt{}

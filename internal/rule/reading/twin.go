@@ -42,6 +42,10 @@ const (
 // twin makes the twin of a claim in the best way that there is. A frame is only turned, and
 // of a row one cell is changed.
 func (m *maker) twin(item *Item) (text string, by way, ok bool) {
+	if item.Form == Finding {
+		half, opposite, ok := contrary(item.Text, m.language)
+		return opposite, turned, ok && half == item.Text && len(sentencesOf(half, m.language)) == 1
+	}
 	if n := wordCount(item.Text); n < minWords && item.Form != Frame || n > maxWords || item.Form == Absence || hedged(item.Text, m.language) {
 		return "", 0, false
 	}
@@ -403,7 +407,7 @@ func wordsOf(list, language string) []string { return listed()[list+" "+language
 // listed are the lists of words, by name and language.
 var listed = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for _, list := range []string{"hedges", "joiners", "labels"} {
+	for _, list := range []string{"hedges", "joiners", "labels", "clauses", "ends", "negatives", "determiners", "quantifiers"} {
 		for _, e := range page.List(lists, "lists/"+list+".txt") {
 			key := list + " " + e.Language
 			if list == "hedges" {

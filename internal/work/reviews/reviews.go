@@ -37,8 +37,7 @@ type Begun struct {
 	Name          string   `json:"name"`
 	Reviewers     []string `json:"reviewers"`
 	Verifier      string   `json:"verifier,omitempty"`
-	Seed          string   `json:"control_seed"` // by which controls are planted among the findings
-	Subject       string   `json:"subject"`      // the digest of the diff and of what the tests said
+	Subject       string   `json:"subject"` // the digest of the diff and of what the tests said
 }
 
 // Outcome is what counts of the answers of its reviewers.
