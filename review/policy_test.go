@@ -46,3 +46,31 @@ func TestPolicyDecides(t *testing.T) {
 		}
 	}
 }
+
+// TestDeletionsNeedAPerson: files that the task does not name, and more than a tenth of all
+// files whatever it names.
+func TestDeletionsNeedAPerson(t *testing.T) {
+	for _, tt := range []struct {
+		unnamed         []string
+		deleted, before int
+		want            string
+	}{
+		{nil, 0, 0, ""},
+		{nil, 10, 100, ""},
+		{nil, 11, 100, "it deletes 11 of 100 files"},
+		{[]string{"a.go"}, 1, 100, "it deletes a.go, which the task does not name"},
+		{[]string{"a", "b", "c", "d", "e", "f", "g"}, 7, 100, "it deletes a, b, c, d, e and 2 more, which the task does not name"},
+		{[]string{"a.go"}, 2, 3, "it deletes a.go, which the task does not name; it deletes 2 of 3 files"},
+	} {
+		var got []string
+		for _, u := range review.FilesGone(tt.unnamed, tt.deleted, tt.before) {
+			got = append(got, u.Message)
+		}
+		if strings.Join(got, "; ") != tt.want {
+			t.Errorf("%q of %d deletions in %d files: %q", tt.unnamed, tt.deleted, tt.before, got)
+		}
+		if why, ids := (review.Policy{}).ForPerson(nil, nil, review.FilesGone(tt.unnamed, tt.deleted, tt.before)); (why != "") != (tt.want != "") || len(ids) != len(got) {
+			t.Errorf("%q: a person decides %v because %q", tt.want, ids, why)
+		}
+	}
+}
