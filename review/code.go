@@ -47,14 +47,15 @@ func ClaimsOf(findings []Finding, file func(name string) File) *evidence.Claims 
 	return c
 }
 
-// CheckedIn is what was said of the findings that have a verdict.
-func CheckedIn(c *evidence.Claims) []Checked {
+// CheckedIn is what was said of findings. Why is why some have no verdict.
+func CheckedIn(c *evidence.Claims, why string) []Checked {
 	checked := []Checked{}
 	for _, s := range c.Sentences {
+		verdict := Unclear
 		if s.Verdict == nil {
+			checked = append(checked, Checked{s.ID, verdict, cutBytes(cleanLine(why))})
 			continue
 		}
-		verdict := Unclear
 		switch s.Verdict.Verdict {
 		case evidence.Supported:
 			verdict = Confirmed

@@ -49,8 +49,8 @@ func TestCodeOfAFinding(t *testing.T) {
 	}
 	c.Sentences[0].Verdict = &evidence.Verdict{Verdict: evidence.Unsupported, Because: "no"}
 	c.Sentences[1].Verdict = &evidence.Verdict{Verdict: evidence.Partly}
-	checked := review.CheckedIn(c)
-	if len(checked) != 2 || checked[0] != (review.Checked{ID: "a", Verdict: review.Refuted, Because: "no"}) || checked[1].Verdict != review.Unclear {
+	checked := review.CheckedIn(c, "nobody read it")
+	if len(checked) != 3 || checked[2] != (review.Checked{ID: "d", Verdict: review.Unclear, Because: "nobody read it"}) || checked[0] != (review.Checked{ID: "a", Verdict: review.Refuted, Because: "no"}) || checked[1].Verdict != review.Unclear {
 		t.Errorf("%+v", checked)
 	}
 }

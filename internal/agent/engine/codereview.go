@@ -216,6 +216,13 @@ func (r *CodeReview) subject() string {
 // results of the tests, where the home keeps it: they need not be asked again. A review that the person handed in as the one before must be that one.
 // It is nil where there is none, and returns READ_FAILED.
 func (r *CodeReview) Recorded() (*reviews.Review, error) {
+	return r.recorded(func(was reviews.Review) bool {
+		return was.Verifier == r.in.Verifier && (was.Ended.Second == nil || was.Ended.Second.Why == "")
+	})
+}
+
+// recorded is the last such review of which more is true.
+func (r *CodeReview) recorded(wanted func(reviews.Review) bool) (*reviews.Review, error) {
 	if r.in.Again {
 		return nil, nil
 	}
@@ -223,7 +230,7 @@ func (r *CodeReview) Recorded() (*reviews.Review, error) {
 	subject := r.subject()
 	for _, was := range slices.Backward(records) {
 		if was.Ended == nil || was.Project != r.in.Project || was.Name != r.in.Name || was.Subject != subject ||
-			was.Verifier != r.in.Verifier || !slices.Equal(was.Reviewers, r.in.Reviewers) {
+			!slices.Equal(was.Reviewers, r.in.Reviewers) || !wanted(was) {
 			continue
 		}
 		if r.in.Earlier.Digest == "" || r.in.Earlier.Digest == was.Ended.ReviewDigest {
@@ -239,8 +246,9 @@ func (r *CodeReview) Recorded() (*reviews.Review, error) {
 }
 
 // Begin makes the folder of the review. One that was begun before for the same
-// change and the same results of the tests, and has not ended, goes on. It returns
-// WRITE_FAILED and READ_FAILED.
+// change and the same results of the tests, and has not ended, goes on. What the same
+// reviewers found in the same change stands, so that only its second reader is asked. It
+// returns WRITE_FAILED and READ_FAILED.
 func (r *CodeReview) Begin(ctx context.Context) (*Reviewing, error) {
 	all := r.prompts()
 	var texts []string
@@ -258,6 +266,9 @@ func (r *CodeReview) Begin(ctx context.Context) (*Reviewing, error) {
 		return nil, err
 	}
 	v := &Reviewing{review: r, path: path, work: w}
+	if v.kept, err = r.recorded(func(reviews.Review) bool { return true }); err != nil || v.kept != nil {
+		return v, err
+	}
 	about := aboutDiff(r.diff, r.tests.run, r.in.Earlier.Files)
 	for n, prompts := range all {
 		v.asked = append(v.asked, ask(r.in.Reviewers, n, 0, prompts, about, len(r.in.Linters))...)
@@ -341,6 +352,7 @@ type Reviewing struct {
 	review *CodeReview
 	work   job.Work
 	asked  []job.CodeReview
+	kept   *reviews.Review     // by the same reviewers, who are not asked again; nil for none
 	second *sentences.Readings // nil before the findings are known
 	path   string
 }
@@ -351,11 +363,20 @@ func (v *Reviewing) Path() string { return v.path }
 // Jobs is how many reviewers are asked.
 func (v *Reviewing) Jobs() int { return len(v.asked) }
 
+// Kept is the id of the review whose findings stand, "" where the reviewers are asked.
+func (v *Reviewing) Kept() string {
+	if v.kept == nil {
+		return ""
+	}
+	return v.kept.ID
+}
+
 // CodeReviewOutcome is how a review ended.
 type CodeReviewOutcome struct {
 	Outcome
 	job.CodeReviewed                  // where it waits for nothing
-	Checked          []review.Checked // what the verifier said of the findings
+	Second           *reviews.Second  // nil where nobody was named to hold the findings against the code
+	Checked          []review.Checked // what was said of them
 	Spent            job.Spent
 	// Unavailable says that it waits because agents could not answer, or not in time or
 	// within the budget: what they answered is not the reason.
@@ -368,7 +389,7 @@ func (v *Reviewing) readAgain(ctx context.Context, board *job.Board) (more bool,
 	if v.second != nil {
 		return v.second.Advance()
 	}
-	reviewed, err := board.Reviewed(v.review.linters()...)
+	reviewed, err := v.reviewed(board)
 	if err != nil {
 		return false, err
 	}
@@ -422,29 +443,61 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 				return more, err
 			}
 		}
-		return false, v.end(board, &ended)
+		return false, v.end(board, &ended, "")
+	}, func(ctx context.Context, board *job.Board, why Outcome, _ bool) error {
+		if v.second == nil { // the reviewers have not answered
+			return nil
+		}
+		if err := board.SettleUnread(ctx); err != nil {
+			return err
+		}
+		if _, err := v.second.Advance(); err != nil {
+			return err
+		}
+		return v.end(board, &ended, why.Reason)
 	})
 	if err != nil {
 		return CodeReviewOutcome{}, err
+	}
+	if ended.Second != nil { // the review stands, whatever became of its second reader
+		out.Outcome = Outcome{StepResult: StepResult{WaitingFor: ForNothing}}
 	}
 	ended.Outcome, ended.Spent = out.Outcome, out.spent
 	ended.Unavailable = out.WaitingFor != ForNothing && !out.refused
 	return ended, nil
 }
 
-// end keeps the review that the reviewers wrote.
-func (v *Reviewing) end(board *job.Board, ended *CodeReviewOutcome) (err error) {
-	if ended.CodeReviewed, err = board.Reviewed(v.review.linters()...); err != nil {
+// reviewed is what the reviewers found, without what is carried.
+func (v *Reviewing) reviewed(board *job.Board) (job.CodeReviewed, error) {
+	if v.kept == nil {
+		return board.Reviewed(v.review.linters()...)
+	}
+	out := job.CodeReviewed(v.kept.Ended.Outcome)
+	out.Findings = slices.DeleteFunc(slices.Clone(out.Findings), func(f review.Finding) bool {
+		return slices.ContainsFunc(v.review.carried, func(c review.Finding) bool { return c.ID == f.ID })
+	})
+	return out, nil
+}
+
+// end keeps the review that the reviewers wrote. Why is why its second reader has not read all
+// of it.
+func (v *Reviewing) end(board *job.Board, ended *CodeReviewOutcome, why string) (err error) {
+	if ended.CodeReviewed, err = v.reviewed(board); err != nil {
 		return err
 	}
 	if ended.Checked = []review.Checked{}; v.second != nil {
-		ended.Checked = review.CheckedIn(v.second.Claims)
+		ended.Checked = review.CheckedIn(v.second.Claims, why)
+		ended.Second = &reviews.Second{By: v.review.in.Verifier, Pairs: v.second.Claims.Pairs, Why: why}
 	}
 	v.review.carry(ended)
-	ended.Warnings = append(append(ended.Warnings, touchesSettings(v.review.whole, v.review.in.Guidelines)...), notShown(v.review.whole)...)
+	for _, w := range slices.Concat(touchesSettings(v.review.whole, v.review.in.Guidelines), notShown(v.review.whole)) {
+		if !slices.Contains(ended.Warnings, w) {
+			ended.Warnings = append(ended.Warnings, w)
+		}
+	}
 	kept := reviews.Ended{
 		Outcome: reviews.Outcome(ended.CodeReviewed), Files: evidenceOf(v.review.whole, ended.CodeReviewed).Files,
-		Checked: ended.Checked, Head: v.review.whole.Head, ForPerson: v.review.Unanswered(), Spent: run.Spent(board.Spent()),
+		Second: ended.Second, Checked: ended.Checked, Head: v.review.whole.Head, ForPerson: v.review.Unanswered(), Spent: run.Spent(board.Spent()),
 	}
 	policy := review.Policy{Dismissed: v.review.in.Dismissed, Refuted: review.RefutedBy(ended.Checked)}
 	decided := policy.Decide(ended.Findings)

@@ -37,8 +37,9 @@ type folderOutcome struct {
 // driveFolder drives the jobs in a folder that is no run's, for a person who wants them
 // done: those that have used up their tries get them again. Present is the work as it is,
 // without its folder; once every answer is accepted, advance says whether there is more of
-// it.
-func driveFolder(ctx context.Context, options Options, what, path string, present func() job.Work, advance func(context.Context, *job.Board) (more bool, err error)) (folderOutcome, error) {
+// it. Where answers are missing at the end, left is told why, and whether a budget ended it.
+func driveFolder(ctx context.Context, options Options, what, path string, present func() job.Work, advance func(context.Context, *job.Board) (more bool, err error),
+	left func(ctx context.Context, b *job.Board, why Outcome, over bool) error) (folderOutcome, error) {
 	board, err := job.OpenFolder(ctx, options.Desk, func(context.Context) (job.Work, error) {
 		w := present()
 		var err error
@@ -68,8 +69,8 @@ func driveFolder(ctx context.Context, options Options, what, path string, presen
 		}
 	}
 	out, err := drive(ctx, board, rules{settle, w.outOfBudget}, options)
-	if err == nil && what == "audit" && w.over != "" { // nothing of it goes on, so that what was answered counts
-		err = board.SettleUnread(ctx)
+	if err == nil && out.WaitingFor != ForNothing {
+		err = left(ctx, board, out, w.over != "")
 	}
 	return folderOutcome{out, board.Spent(), w.refused}, err
 }
@@ -89,6 +90,11 @@ func ReadReport(ctx context.Context, parts *audit.Parts, budget run.Budget, opti
 		}
 		err := b.Deal(ctx, &parts.Readings)
 		return len(parts.Claims.Parts) > 0, err
+	}, func(ctx context.Context, b *job.Board, _ Outcome, over bool) error {
+		if !over {
+			return nil
+		}
+		return b.SettleUnread(ctx) // nothing of it goes on, so that what was answered counts
 	})
 	if err == nil && out.WaitingFor != ForNothing {
 		why = out.Reason
@@ -206,7 +212,7 @@ func Answer(ctx context.Context, runs string, asked *library.Asked, budget run.B
 		}
 		return job.Work{ID: asked.ID, CreatedAt: asked.CreatedAt, Budget: budget, Log: run.LogFile, IDKey: "answer_id", OneAgent: single,
 			Kinds: []job.Kind{job.Ask(job.Asking{Round: q.round, Prompt: q.prompt, Judge: q.judge}), job.Reading(options.Desk, asks, q.round)}}
-	}, q.advance)
+	}, q.advance, func(context.Context, *job.Board, Outcome, bool) error { return nil })
 	switch {
 	case err != nil:
 		return answered, out.spent, err

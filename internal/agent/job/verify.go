@@ -276,8 +276,9 @@ func (b *Board) mayTake(id, reader string) error {
 			}
 		}
 	}
-	if j.Kind == verifyKind.name && reading.Unfit(pairsOf(b.readings(j.Kind, reader))) {
-		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID, "reader", reader), "%s has missed too much to read %s", strings.TrimSpace(reader), j.ID)
+	if pairs := pairsOf(b.readings(j.Kind, reader)); j.Kind == verifyKind.name && reading.Unfit(pairs) {
+		n := reading.Count(pairs)
+		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID, "reader", reader), "%s has missed too much to read %s: %d of %d pairs", strings.TrimSpace(reader), j.ID, n.Missed, n.Asked)
 	}
 	return nil
 }

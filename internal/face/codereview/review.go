@@ -320,7 +320,7 @@ func (s *session) review(ctx context.Context, r *engine.CodeReview, c *dispatch.
 	}
 	if kept != nil {
 		s.Say("nothing has changed since the review %s, which is shown again; --again asks the reviewers", kept.ID)
-		out := engine.CodeReviewOutcome{CodeReviewed: job.CodeReviewed(kept.Ended.Outcome), Checked: kept.Ended.Checked}
+		out := engine.CodeReviewOutcome{CodeReviewed: job.CodeReviewed(kept.Ended.Outcome), Second: kept.Ended.Second, Checked: kept.Ended.Checked}
 		out.WaitingFor = engine.ForNothing
 		return s.reviewed(r, out, filepath.Join(kept.Path, "REVIEW.md"), policy)
 	}
@@ -559,7 +559,11 @@ func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *disp
 	if err != nil {
 		return engine.CodeReviewOutcome{}, "", err
 	}
-	s.Say("%s for %s in %s", report.Counted(v.Jobs(), "job"), strings.Join(c.Reviewers(), ", "), v.Path())
+	if v.Kept() == "" {
+		s.Say("%s for %s in %s", report.Counted(v.Jobs(), "job"), strings.Join(c.Reviewers(), ", "), v.Path())
+	} else {
+		s.Say("what %s found in the review %s stands, and only its second reader is asked, in %s; --again asks the reviewers", strings.Join(c.Reviewers(), ", "), v.Kept(), v.Path())
+	}
 	watch := s.WatchJobs(ctx, "Review of what has changed since "+r.Diff().Since())
 	stop, err := s.FollowJobs(ctx, v.Path())
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/internal/work/forge"
 	"github.com/tidegate/tidegate/internal/work/git"
+	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -37,6 +38,7 @@ type ReviewRun struct {
 	Fails       *string             `json:"fails"`         // why the review does not pass
 	Failing     []string            `json:"failing_tests"` // the names of tests that failed
 	FailedNew   *int64              `json:"failed_new"`    // how many of them do not fail without the change; null where none were run
+	Second      *reviews.Second     `json:"second_reader"` // who held the findings against the code; null where nobody was named
 	Exit        int                 `json:"exit_status"`
 	Spent       job.Spent           `json:"spent"`
 
@@ -106,7 +108,7 @@ func (s *session) reviewed(of *engine.CodeReview, out engine.CodeReviewOutcome, 
 		path = file
 	}
 	r.Shown, r.Spent = review.Show(path, data), out.Spent
-	r.Dropped, r.Closed = out.Dropped, out.Closed
+	r.Dropped, r.Closed, r.Second = out.Dropped, out.Closed, out.Second
 	r.Decided = append(r.Decided, s.decided...)
 	checked := map[string]string{}
 	for _, c := range out.Checked {
@@ -192,6 +194,9 @@ func (r ReviewRun) report() report.Report {
 		out.Add(report.Heading("Failed tests"), report.Bullets(r.Failing), report.Preformatted(r.said))
 	}
 	review.AddUnanswered(&out, r.ForPerson, r.ReviewPath)
+	if r.Second != nil {
+		out.Add(report.Paragraph(secondReader(*r.Second)))
+	}
 	switch {
 	case r.NeedsPerson != nil:
 		out.Add(report.Paragraph("A person has to look: " + *r.NeedsPerson + "."))
@@ -199,6 +204,17 @@ func (r ReviewRun) report() report.Report {
 		out.Add(report.Paragraph("It does not pass: " + *r.Fails + "."))
 	}
 	return out
+}
+
+// secondReader says in a sentence who held the findings against the code, and how he was tested.
+func secondReader(s reviews.Second) string {
+	if s.Why != "" {
+		return fmt.Sprintf("The second reader, %s, has not read every finding: %s. What it has not read is not confirmed, and counts. Run it again with another --verify: that one alone is asked.", s.By, s.Why)
+	}
+	if s.Pairs.Asked == 0 {
+		return fmt.Sprintf("The second reader, %s, could not be tested: what it refutes counts all the same.", s.By)
+	}
+	return fmt.Sprintf("The second reader, %s, was tested with %s and missed %d.", s.By, report.Counted(s.Pairs.Asked, "pair"), s.Pairs.Missed)
 }
 
 func (r ReviewRun) reportNothing() report.Report {

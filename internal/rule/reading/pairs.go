@@ -26,8 +26,8 @@ type Tested struct {
 	Either bool `json:"either,omitzero"`
 }
 
-// count counts pairs.
-func count(all []Tested) (pairs evidence.Pairs) {
+// Count counts pairs.
+func Count(all []Tested) (pairs evidence.Pairs) {
 	for _, t := range all {
 		pairs.Asked++
 		if t.Hard {
@@ -43,7 +43,7 @@ func count(all []Tested) (pairs evidence.Pairs) {
 // Unfit reports whether a reader that was tested so may read no more: it missed two pairs
 // or more, and more than an eighth of those that it was asked; or, of findings, all of them.
 func Unfit(tested []Tested) bool {
-	pairs := count(tested)
+	pairs := Count(tested)
 	return pairs.Missed > 1 && 8*pairs.Missed > pairs.Asked ||
 		pairs.Missed > 0 && pairs.Missed == pairs.Asked && !slices.ContainsFunc(tested, func(t Tested) bool { return !t.Either })
 }
@@ -158,7 +158,7 @@ func (h Heard) verdict(at int, id string) string {
 func (d Dealt) dropped(p Pair, earlier []Heard) bool {
 	readers := map[string]bool{}
 	for _, e := range earlier {
-		if count(e.Tested).Missed == 1 && e.missed(p) {
+		if Count(e.Tested).Missed == 1 && e.missed(p) {
 			readers[e.Reader] = true
 		}
 	}
@@ -216,7 +216,7 @@ func (d Dealt) Counted(part int, all map[int][]Heard) Judged {
 	}
 	j.Pairs = evidence.Pairs{}
 	for _, h := range own {
-		j.Pairs.Add(count(h.Tested))
+		j.Pairs.Add(Count(h.Tested))
 	}
 	return j
 }

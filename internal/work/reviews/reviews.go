@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/store"
@@ -49,9 +50,17 @@ type Outcome struct {
 	Warnings []string         `json:"warnings"`
 }
 
+// Second is who held the findings against the code.
+type Second struct {
+	By    string         `json:"by"` // the agents that were named for it
+	Pairs evidence.Pairs `json:"pairs"`
+	Why   string         `json:"why"` // findings have no verdict; "" where all were read
+}
+
 // Ended is how a review ended.
 type Ended struct {
 	Outcome
+	Second       *Second             `json:"second_reader"` // nil where nobody was named
 	Checked      []review.Checked    `json:"checked"`
 	ForPerson    []review.Unanswered `json:"for_person"` // what no reviewer answers for
 	Files        []string            `json:"files"`      // that the reviewers were shown
