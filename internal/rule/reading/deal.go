@@ -289,6 +289,9 @@ func (p *laid) put(claims ...Item) {
 
 // codeOf is how many bytes of code are shown with claims and not with those of the part.
 func (p *laid) codeOf(claims []Item) (size int) {
+	if claims[0].Form != Finding {
+		return 0
+	}
 	shown := Asked{Items: p.items}.code()
 	for _, w := range (Asked{Items: slices.Concat(p.items, claims)}).code()[len(shown):] {
 		size += len(codePrompt(MaxClaims, w))
