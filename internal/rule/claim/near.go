@@ -254,6 +254,9 @@ func joinTokens(list []token) string {
 	return strings.Join(out, " ")
 }
 
+// Negated reports whether a text has a word that turns a statement round, in any language.
+func Negated(text string) bool { return negates(tokensOf(text, nil)) >= 0 }
+
 func negates(list []token) int {
 	return slices.IndexFunc(list, func(t token) bool {
 		return negations()[t.text] || strings.HasSuffix(t.text, "'t") || strings.HasSuffix(t.text, "’t")

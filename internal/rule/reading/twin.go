@@ -305,51 +305,61 @@ func joined(between string, of kind) bool {
 		slices.ContainsFunc(words, func(word string) bool { return slices.Contains(wordsOf("joiners", "*"), strings.Trim(word, ".,;:()")) })
 }
 
-// replaced puts another number of the windows in the place of one of the same unit and
-// shape. Names are never replaced.
+// replaced puts another number of the windows in the place of one that counts the same, of
+// the same shape where there is one. What counts nothing needs the shape. Names are never
+// replaced: of two the same may be so.
 func (m *maker) replaced(text string, own []token) (string, bool) {
 	var others []token
 	for _, w := range m.windows {
 		others = append(others, tokens(w.Text, m.language)...)
 	}
-	for _, t := range shuffled(m.random, own) {
-		for _, other := range shuffled(m.random, others) {
-			if t.kind != name && other.kind == t.kind && other.unit == t.unit && shape(other.text) == shape(t.text) && !strings.Contains(text, other.text) {
-				return text[:t.start] + other.text + text[t.end:], true
+	for _, shaped := range []bool{true, false} {
+		for _, t := range shuffled(m.random, own) {
+			for _, other := range shuffled(m.random, others) {
+				alike := shape(other.text) == shape(t.text) || !shaped && t.unit != ""
+				if t.kind != name && other.kind == t.kind && strings.TrimSuffix(other.unit, "s") == strings.TrimSuffix(t.unit, "s") && alike && !strings.Contains(text, other.text) {
+					return text[:t.start] + other.text + text[t.end:], true
+				}
 			}
 		}
 	}
 	return "", false
 }
 
-// opposed puts the opposite of a word in its place, or a negation in or out.
+// opposed puts a negation in or out, or the opposite of a word in its place. A sentence that
+// is negated is never negated again: one of its negations is taken out.
 func (m *maker) opposed(text string) (string, bool) {
 	type turn struct {
 		start, end int
 		to         string
 	}
+	negated := claim.Negated(text)
 	var turns []turn
 	add := func(word, to string) {
+		if negated && (!claim.Negated(word) || claim.Negated(to)) {
+			return
+		}
 		for _, spelled := range [][2]string{{word, to}, {titled(word), titled(to)}} {
-			if i := strings.Index(text, spelled[0]); i >= 0 && ends(text[:i], text[i:]) && ends(text[:i+len(spelled[0])], text[i+len(spelled[0]):]) {
-				turns = append(turns, turn{i, i + len(spelled[0]), spelled[1]})
+			i := strings.Index(text, spelled[0])
+			if i < 0 || !ends(text[:i], text[i:]) || !ends(text[:i+len(spelled[0])], text[i+len(spelled[0]):]) {
+				continue
+			}
+			at := slices.IndexFunc(turns, func(t turn) bool { return t.start == i })
+			switch made := (turn{i, i + len(spelled[0]), spelled[1]}); {
+			case at < 0:
+				turns = append(turns, made)
+			case turns[at].end < made.end: // the longer pattern knows more of the sentence
+				turns[at] = made
 			}
 		}
 	}
-	for word, opposite := range Opposites(m.language) {
-		add(word, opposite)
+	for _, n := range negationsOf(m.language) {
+		add(n[0], n[1])
+		add(n[1], n[0])
 	}
 	if len(turns) == 0 {
-		negated := false
-		for _, n := range negationsOf(m.language) {
-			negated = negated || standsIn(text, n[1])
-		}
-		for _, n := range negationsOf(m.language) {
-			if negated {
-				add(n[1], n[0])
-			} else {
-				add(n[0], n[1])
-			}
+		for word, opposite := range Opposites(m.language) {
+			add(word, opposite)
 		}
 	}
 	if len(turns) == 0 {
