@@ -29,6 +29,7 @@ type asked struct {
 	names      []name
 	italics    map[string]bool // as titles are compared
 	most       int             // windows that are chosen on one page
+	question   string          // of the run
 	inferred   bool
 }
 
@@ -45,7 +46,7 @@ type number struct {
 func askedBy(s *Question) *asked {
 	text := quotation.WithoutHidden(s.Text)
 	language, _, _ := strings.Cut(s.Language, "-")
-	a := &asked{text: text, language: language, inferred: s.Inferred, most: firstWindows + MaxFurther, detected: page.Language(text), italics: NewTitles(s.Italics).known}
+	a := &asked{text: text, language: language, inferred: s.Inferred, question: s.Run, most: firstWindows + MaxFurther, detected: page.Language(text), italics: NewTitles(s.Italics).known}
 	cited := map[string]bool{}
 	for _, cid := range s.CIDs {
 		if !cited[cid] {

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -16,6 +17,7 @@ type Question struct {
 	CIDs     []string // in the order in which it cites them
 	Operands []string // numbers of its calculation, which its windows should hold
 	Italics  []string // what it sets in italics, such as titles of works
+	Run      string   // the question of the run: a number of it is asked about, not found out
 	Inferred bool     // it says what follows from its pages, so that it may differ from them
 	// Quotations are what it quotes, alone or with its neighbours; with nil they are
 	// found in the text.
@@ -244,7 +246,13 @@ func (a *asked) judgeNumbers(looks []look, j *Judgement) {
 		if n.operand || anyOf(looks, func(l *look) bool { return l.numbers[i].found || l.uncounted[i] }) {
 			continue
 		}
-		if n.Small || len(n.text) == 4 && hasYear(n.text) && !anyOf(looks, func(l *look) bool { return l.years }) {
+		var where string // else the number stands
+		for k := range looks {
+			where = cmp.Or(where, looks[k].apart[i])
+		}
+		if where != "" {
+			j.add("numbers", Warn, "", n.text+" ("+where+")")
+		} else if n.Small || len(n.text) == 4 && hasYear(n.text) && !anyOf(looks, func(l *look) bool { return l.years }) {
 			j.add("numbers", Warn, "", n.text) // small, or a year that the page leaves to its context
 		} else {
 			j.add("numbers", Fault, tidegate.NumberNotFound, n.text)

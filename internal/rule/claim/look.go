@@ -17,9 +17,10 @@ import (
 type look struct {
 	page       *Page
 	passages   []passage
-	headings   []int  // where those of the page stand
-	numbers    []spot // by number
-	uncounted  []bool // by number: the page counts nothing of the kind
+	headings   []int    // where those of the page stand
+	numbers    []spot   // by number
+	uncounted  []bool   // by number: the page counts nothing of the kind
+	apart      []string // by number that the text does not have: where else it stands, "" for nowhere
 	quotations []spot
 	dates      []spot
 	names      []bool
@@ -58,7 +59,8 @@ type reading struct {
 	elsewhere map[string]bool  // words of the title and the address
 	figures   *figure.Index
 	dates     []figure.Date
-	quoted    []bool // by passage: an output quotes it
+	quoted    []bool  // by passage: an output quotes it
+	tables    []sheet // once they are counted
 }
 
 // lookAt looks on one page for what the sentences state that cite it.
@@ -185,7 +187,7 @@ func (r *reading) passageAt(at int) int {
 
 // look looks for what one sentence states.
 func (r *reading) look(a *asked, searches []*quotation.Search) look {
-	l := look{page: r.page, passages: r.passages, headings: r.headings, numbers: make([]spot, len(a.numbers)), uncounted: make([]bool, len(a.numbers)),
+	l := look{page: r.page, passages: r.passages, headings: r.headings, numbers: make([]spot, len(a.numbers)), uncounted: make([]bool, len(a.numbers)), apart: make([]string, len(a.numbers)),
 		quotations: make([]spot, len(a.quotations)), dates: make([]spot, len(a.dates)), names: make([]bool, len(a.names)),
 		instead: make([]bool, len(a.dates)), foreign: a.language != "" && len(r.languages) > 0 && !slices.Contains(r.languages, a.language) && !slices.Contains(r.languages, a.detected)}
 	holds := picker{reading: r}
@@ -221,7 +223,9 @@ func (r *reading) look(a *asked, searches []*quotation.Search) look {
 	}
 	for i, n := range a.numbers {
 		if n.Written {
-			search(&l.numbers[i])
+			if search(&l.numbers[i]); !l.numbers[i].found {
+				l.apart[i] = r.apart(a, n)
+			}
 			continue
 		}
 		r.figures.Places(n.Readings, at)
@@ -230,7 +234,9 @@ func (r *reading) look(a *asked, searches []*quotation.Search) look {
 				at(start, start+len(n.phrase))
 			}
 		}
-		fact(&l.numbers[i])
+		if fact(&l.numbers[i]); !l.numbers[i].found && !n.operand {
+			l.apart[i] = r.apart(a, n)
+		}
 		l.uncounted[i] = n.noun != "" && len(r.postings[r.words[n.noun]]) == 0
 	}
 	for i, d := range a.dates {

@@ -25,7 +25,7 @@ func (r *Report) Hold(ctx context.Context, language string, pages func(cid strin
 		if len(s.CIDs) == 0 {
 			continue
 		}
-		question := claim.Question{Text: s.Text, Language: language, CIDs: s.CIDs, Italics: s.italics, Quotations: quoted[i], Inferred: s.Form == Inferred}
+		question := claim.Question{Text: s.Text, Language: language, CIDs: s.CIDs, Italics: s.italics, Quotations: quoted[i], Run: r.question, Inferred: s.Form == Inferred}
 		if s.Calculation != nil {
 			for _, o := range s.Calculation.Operands {
 				question.Operands = append(question.Operands, o.Text)

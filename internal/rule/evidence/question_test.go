@@ -30,3 +30,20 @@ func TestTheQuestionGroundsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestANumberOfTheQuestionIsForAReader: it is no fault by rule that the page does not name it,
+// and the sentence is weak.
+func TestANumberOfTheQuestionIsForAReader(t *testing.T) {
+	for question, want := range map[string]claim.Standing{"What did edition 4.0.3 of the harbour rules change?": claim.Weak, "What did the harbour rules change?": claim.Missing} {
+		facts := facts()
+		facts.Question = question
+		r := evidence.Read(markdown.Read([]byte("## Evidence\n\nEdition 4.0.3 of the harbour rules wants two tugs beside each tanker. [@s1]\n")), facts)
+		before := len(r.Faults)
+		held, err := r.Hold(t.Context(), "en", func(cid string) (*claim.Page, error) {
+			return &claim.Page{CID: cid, Text: "The harbour rules want two tugs beside each tanker.", Language: "en"}, nil
+		}, claim.Titles{})
+		if err != nil || held[0].Standing != want || (len(r.Faults) > before) != (want == claim.Missing) {
+			t.Errorf("%q: %+v, %v, %v", question, held, r.Faults, err)
+		}
+	}
+}

@@ -52,6 +52,7 @@ type Report struct {
 	draft    []byte
 	headings []title // those of the template
 	reader   bool    // a second reader is asked
+	question string
 	sources  []Source
 	known    map[string]bool // what may be cited
 	citable  []string        // each page once
@@ -81,7 +82,7 @@ type title struct {
 // synthesis's to find. The cost grows with the bytes of the draft.
 func Read(text *markdown.Text, facts Facts) Report {
 	w := walker{facts: facts, doc: text.GitHub(), claims: claimsOf(facts)}
-	w.report.draft, w.report.reader, w.report.sources, w.report.known = text.Source, facts.SecondReader, facts.Sources, map[string]bool{RunCID: true}
+	w.report.draft, w.report.reader, w.report.question, w.report.sources, w.report.known = text.Source, facts.SecondReader, facts.Question, facts.Sources, map[string]bool{RunCID: true}
 	for _, s := range facts.Sources {
 		w.report.known[s.CID] = true
 		if s.SameAs == "" {
