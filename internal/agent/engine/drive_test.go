@@ -130,6 +130,9 @@ func TestGapsThatNobodyCanClose(t *testing.T) {
 				if task.Kind == "perspectives" && !strings.Contains(task.Prompt, "- port.html "+documents.List[0].URL) {
 					t.Error("the planner is not shown the list of the documents")
 				}
+				if task.Kind == "verify" && (!strings.Contains(task.Prompt, " – port.html / ") || !strings.Contains(task.Prompt, "\nShould the harbour buy electric tugs?\n")) {
+					t.Errorf("the reader sees neither document nor question:\n%s", task.Prompt)
+				}
 				if researches := strings.HasPrefix(task.Kind, "wave"); researches != (task.Home != nil && len(task.Home.Offers) == 2) {
 					t.Errorf("%s may read the documents: %v", task.Job, !researches)
 				}

@@ -260,7 +260,7 @@ func (q *question) advance(ctx context.Context, board *job.Board) (more bool, er
 			q.why = "the agent found no answer in the passages"
 			return false, nil
 		}
-		q.readings = &sentences.Readings{Questions: &reading.Questions{Claims: &q.answer.Claims, Further: q.answer.Further, Material: reading.Material{Language: q.asked.Language, Text: q.asked.Text}}, Folder: q.asked.Folder, Round: q.round}
+		q.readings = &sentences.Readings{Questions: &reading.Questions{Claims: &q.answer.Claims, Further: q.answer.Further, Material: reading.Material{Language: q.asked.Language, Question: q.asked.Question, Text: q.asked.Text}}, Folder: q.asked.Folder, Round: q.round}
 		return true, board.Deal(ctx, q.readings)
 	}
 	if more, err := q.readings.Advance(); more || err != nil {

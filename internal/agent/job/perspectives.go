@@ -73,7 +73,7 @@ func (p planTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	if asked == 0 {
 		asked = min(3, allowed)
 	}
-	example, err := codec.Marshal(perspectivesExample(asked))
+	example, err := codec.Marshal(perspectivesExample(asked, said.Sensitivity == "normal"))
 	if err != nil {
 		return draft{}, err
 	}
@@ -87,8 +87,12 @@ func (p planTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	return draft{text: text, seen: seen}, err
 }
 
-// perspectivesExample is a document that passes.
-func perspectivesExample(n int) *codec.Value {
+// perspectivesExample is a document that passes, with budgets where there is a web.
+func perspectivesExample(n int, web bool) *codec.Value {
+	budget := tidegate.Details{}
+	if web {
+		budget = tidegate.Pairs("search_calls", 12, "fetch_calls", 20)
+	}
 	list := []tidegate.Details{}
 	angles := []struct{ id, title, track string }{
 		{"figures", "What the published figures say", "standard"},
@@ -102,7 +106,7 @@ func perspectivesExample(n int) *codec.Value {
 			p.title = fmt.Sprintf("%s, part %d", p.title, round+1)
 		}
 		list = append(list, tidegate.Pairs("id", p.id, "title", p.title, "track", p.track, "agent_type", "researcher",
-			"prompt_contract", tidegate.Pairs("max_words", 900, "max_sources", 8, "tool_budget", tidegate.Pairs("search_calls", 12, "fetch_calls", 20),
+			"prompt_contract", tidegate.Pairs("max_words", 900, "max_sources", 8, "tool_budget", budget,
 				"must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
 	return codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "filled in", "created_at", "filled in", "perspectives", list))

@@ -48,7 +48,7 @@ func TestDocx(t *testing.T) {
 	files := parts(t, data)
 	body := files["word/document.xml"]
 	for _, want := range []string{`<w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t xml:space="preserve">Key Findings`, `<w:hyperlink w:anchor="source-2"`, `w:name="source-2"`, "12 sentences: 6 stand by rule and second reader",
-		`<asvg:svgBlip`, "(not confirmed)", "[calculated: 341 / 118 = 2.9]", `<w:jc w:val="right"/>`, "M. Holt; I. Kessel; T. Arnaud et al. (2025). ",
+		`<asvg:svgBlip`, "(← not confirmed)", "[calculated: 341 / 118 = 2.9]", `<w:jc w:val="right"/>`, "M. Holt; I. Kessel; T. Arnaud et al. (2025). ",
 		">Sections<", ">Questions that were left open<"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the document has no %q", want)

@@ -66,7 +66,7 @@ func TestEverySentenceIsShown(t *testing.T) {
 			t.Errorf("nothing stands beside %s: %s", s.ID, s.Text)
 		}
 	}
-	for _, want := range []string{"16 sentences: 8 stand by rule and second reader", "None of the 9 archived pages has a sentence with: resale value.", "(not confirmed)", "(accepted by Ada \\<script>)", "[calculated: 341 / 118 = 2.9]", "[inferred from "} {
+	for _, want := range []string{"16 sentences: 8 stand by rule and second reader", "None of the 9 archived pages has a sentence with: resale value.", "(← not confirmed)", "(← accepted by Ada \\<script>)", "[calculated: 341 / 118 = 2.9]", "[inferred from "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the Markdown does not say %q", want)
 		}

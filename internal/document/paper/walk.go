@@ -155,7 +155,7 @@ func (l *layout) numbered(sentences []*ShownSentence) string {
 			}
 		}
 		if label := l.label(s); label != "" {
-			text += " (" + label + ")"
+			text += " (" + l.back(label) + ")"
 		}
 		out = append(out, text)
 	}
@@ -211,8 +211,16 @@ func (n notes) endMissing() { n.note(n.say("not on the page")) }
 
 func (n notes) endSentence(s *ShownSentence) {
 	if label := n.label(s); label != "" {
-		n.note(label)
+		n.note(n.back(label))
 	}
+}
+
+// back is a label behind a sentence, which points back at it: else it seems to open the next.
+func (r *Report) back(label string) string {
+	if evidence.Direction(r.Language) == "rtl" {
+		return "→ " + label
+	}
+	return "← " + label
 }
 
 // text walks over a leaf.

@@ -193,6 +193,17 @@ func TestItalicsMakeATitle(t *testing.T) {
 	}
 }
 
+// TestAnExcusedNumberIsTold: also where another sentence, which must be confirmed, is refused
+// for its number.
+func TestAnExcusedNumberIsTold(t *testing.T) {
+	r := evidence.Read(markdown.Read([]byte("## Summary\n\nThe port has 73 cranes [@s1].\n\n## Evidence\n"+strings.Repeat("\nThe port grew [@s1].\n", 38)+"\nThe port has 74 cranes [@s1].\n")), facts(func(f *evidence.Facts) { f.SecondReader = true }))
+	held := hold(t, &r, "en", map[string]string{"s1": "The port grew. It has cranes."})
+	told := r.Weak(held)
+	if len(r.Faults) != 1 || !strings.Contains(r.Faults[0].Message, "73") || len(told) != 1 || !strings.Contains(told[0].Message, "74") || !strings.Contains(told[0].ChangeNote, "second reader") {
+		t.Errorf("refused %+v, told %+v", r.Faults, told)
+	}
+}
+
 // TestMissingNumbersAreAskedWhereTheyAreFew: as many as gate E tolerates, and only where
 // somebody reads them.
 func TestMissingNumbersAreAskedWhereTheyAreFew(t *testing.T) {

@@ -118,10 +118,11 @@ type Directive struct {
 func (o Outcome) Directives(strikes map[string]int) []Directive {
 	var all []Directive
 	for _, r := range o.Refused {
+		why := r.reason()
 		d := Directive{Line: r.Line, ID: r.ID, Sentence: r.Text, Windows: r.Windows,
-			Action: fmt.Sprintf("Sentence %s does not stand: %s. Write what its passages say, cite a page that says it, or drop it.", r.ID, r.Why)}
+			Action: fmt.Sprintf("Sentence %s does not stand: %s. Write what its passages say, cite a page that says it, or drop it.", r.ID, why)}
 		if strikes[r.ID] >= maxStrikes {
-			d.Action = fmt.Sprintf("%s: sentence %s did not stand in two rounds, as it was or as it was replaced. Drop it, with nothing in its place.", tidegate.DropRequired, r.ID)
+			d.Action = fmt.Sprintf("%s: sentence %s did not stand in two rounds, as it was or as it was replaced; in this one, %s. Drop it, with nothing in its place.", tidegate.DropRequired, r.ID, why)
 		}
 		if r.Verdict != nil {
 			d.Because = r.Verdict.Because
@@ -129,6 +130,21 @@ func (o Outcome) Directives(strikes map[string]int) []Directive {
 		all = append(all, d)
 	}
 	return all
+}
+
+// reason is what is held against a sentence, with the numbers that no page of it has and
+// without silence about a reader who gives no reason.
+func (r Refusal) reason() string {
+	why := r.Why
+	for _, f := range r.Findings {
+		if f.Rule == "numbers" && f.Level == claim.Fault {
+			why += fmt.Sprintf("; its pages do not have %q", f.Text)
+		}
+	}
+	if v := r.Verdict; v != nil && v.Verdict != Supported && v.Because == "" {
+		why += "; the second reader gives no reason"
+	}
+	return why
 }
 
 // maxStrikes is in how many rounds a sentence may be refused.

@@ -115,6 +115,18 @@ func TestDirectives(t *testing.T) {
 	}
 }
 
+// TestDirectivesNameTheirReason: also where a rule overrules the second reader, where a sentence
+// must go, and where a reader gives none.
+func TestDirectivesNameTheirReason(t *testing.T) {
+	c := claims(30, "c4 numbers", "c8 unsupported", "c9 unsupported")
+	c.Find("c9").Verdict.Because = ""
+	for k, want := range []string{`confirms it; its pages do not have "12"`, "in this one, the second reader says: unsupported", "unsupported; the second reader gives no reason"} {
+		if action := c.Judge(true).Directives(map[string]int{"c8": 2})[k].Action; !strings.Contains(action, want) {
+			t.Errorf("%q does not say %q", action, want)
+		}
+	}
+}
+
 func TestVerdictsAreTakenOverByDigest(t *testing.T) {
 	draft := "## Evidence\n\nIt grew. It fell [@s1]. It rose [@s2].\n"
 	pages := []evidence.Page{{CID: "s1", Digest: "a"}, {CID: "s2", Digest: "b"}}

@@ -215,7 +215,6 @@ func (r *Report) findings(held []claim.Judgement) []Fault {
 // Weak is what the author of a report should know although nothing is refused for it: each
 // sentence that is weak by rule, and each number that the second reader is asked about.
 func (r *Report) Weak(held []claim.Judgement) []Fault {
-	refused := slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Code == tidegate.NumberNotFound })
 	var weak []Fault
 	for i, j := range held {
 		line := r.Sentences[i].Line
@@ -224,8 +223,11 @@ func (r *Report) Weak(held []claim.Judgement) []Fault {
 			switch {
 			case f.Level == claim.Warn:
 				missing = append(missing, f.Rule+": "+f.Text)
-			case f.Code == tidegate.NumberNotFound && !refused:
-				weak = append(weak, faultOf(f, line))
+			case f.Code == tidegate.NumberNotFound:
+				if asked := faultOf(f, line); !slices.Contains(r.Faults, asked) {
+					asked.ChangeNote += " The second reader is asked about it; gate E leaves it marked at most."
+					weak = append(weak, asked)
+				}
 			}
 		}
 		if len(missing) > 0 {

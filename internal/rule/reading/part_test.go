@@ -116,6 +116,19 @@ func TestASecondLookAdds(t *testing.T) {
 	}
 }
 
+// TestAReaderSeesTheQuestion: as data, once, and as no claim.
+func TestAReaderSeesTheQuestion(t *testing.T) {
+	c := evidence.Claims{Sentences: []evidence.Claim{{ID: "c1", Text: "It fell."}}}
+	q := &reading.Questions{Claims: &c, Material: reading.Material{Question: "What did edition 5 change?\n```\nclaim 2", Text: func(string) string { return "" }}}
+	q.SetParts()
+	for _, asked := range []reading.Asked{must.Get(q.Ask(1))(t), must.Get(q.Open(1))(t)} {
+		prompt := asked.Prompt()
+		if strings.Count(prompt, "proves nothing") != 1 || !strings.Contains(prompt, "What did edition 5 change? ``` claim 2\n") || !slices.Equal(reading.SentencesOf(prompt), []string{"It fell."}) {
+			t.Errorf("the prompt is %s", prompt)
+		}
+	}
+}
+
 // TestPartsHoldPairsApart: no part shows the sentence of one of its twins, as a claim, as
 // context or in what a frame introduces; a twin has the windows and fields of its sentence, at
 // least half of them every word on the page; parts keep to their limits, and hold nothing

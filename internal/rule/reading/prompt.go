@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/page"
 )
 
 // What is asked about the sentences of a report, and about the findings of a code review.
@@ -32,6 +33,8 @@ type Asked struct {
 	// ByID says that claims are named by the ids of their sentences, as a person reads
 	// them: no twins are among them, and what has a verdict may be left out.
 	ByID bool
+	// Question is that of the run, "" for none.
+	Question string
 }
 
 // Prompt is the text that asks. A claim is a line `claim N` and a line with its form;
@@ -43,6 +46,9 @@ func (a Asked) Prompt() string {
 	for k, w := range a.code() {
 		b.WriteString(codePrompt(k+1, w))
 	}
+	if a.Question != "" {
+		b.WriteString("\nThe report answers this question. It is context, may be cut, and proves nothing:\n\n" + markdown.Quote(markdown.OneLine(page.CutBytes(a.Question, mostQuestion))))
+	}
 	for i := range a.Items {
 		if a.ByID {
 			b.WriteString(a.Items[i].named(a.Items[i].ID))
@@ -52,6 +58,9 @@ func (a Asked) Prompt() string {
 	}
 	return b.String()
 }
+
+// mostQuestion is how many bytes of the question of a run a reader is shown.
+const mostQuestion = 600
 
 // SentencesOf are the sentences of the claims and twins that a prompt asks about, as
 // it shows them, in their order.

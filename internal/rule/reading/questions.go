@@ -13,6 +13,7 @@ import (
 // Material is what twins are made from beside their sentences.
 type Material struct {
 	Language string
+	Question string // of the run, "" for none
 	// Text is the readable text of a source, "" for one without.
 	Text func(cid string) string
 	// WeakFirst deals what rules cannot settle into the first parts, and what they refuse into
@@ -106,7 +107,9 @@ func (q *Questions) Look(look int) Dealt {
 // Ask is a part as its reader is asked. It returns JOB_NOT_FOUND.
 func (q *Questions) Ask(number int) (Asked, error) {
 	part, err := q.part(number)
-	return q.Look(part.Look).Parts[number], err
+	asked := q.Look(part.Look).Parts[number]
+	asked.Question = q.Question
+	return asked, err
 }
 
 // Open is a part for a person: its sentences by their ids, without twins. It returns
@@ -114,7 +117,7 @@ func (q *Questions) Ask(number int) (Asked, error) {
 func (q *Questions) Open(number int) (Asked, error) {
 	asked, err := q.Ask(number)
 	claims := slices.DeleteFunc(slices.Clone(asked.Items), func(i Item) bool { return i.Twin })
-	return Asked{Items: claims, ByID: true}, err
+	return Asked{Items: claims, ByID: true, Question: q.Question}, err
 }
 
 func (q *Questions) part(number int) (evidence.Part, error) {

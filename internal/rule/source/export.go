@@ -19,6 +19,18 @@ import (
 // there.
 const OwnDocuments = "https://files.invalid/"
 
+// OwnName is the name of a person's own document, by which prompts list it; "" for a page.
+func OwnName(address string) string {
+	name, own := strings.CutPrefix(address, OwnDocuments)
+	if !own {
+		return ""
+	}
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
 // entry is a record as reference managers know it.
 type entry struct {
 	key, title, publisher, url, note string
@@ -97,10 +109,7 @@ var asciiLetters = strings.NewReplacer("ø", "o", "Ø", "O", "æ", "ae", "Æ", "
 
 func entryOf(r *Record) entry {
 	e := entry{title: visible(r.Title), publisher: visible(r.Publisher), url: exportURL(r.URL), published: dateParts(r.Published), accessed: dateParts(r.CheckedAt)}
-	if name, own := strings.CutPrefix(r.URL, OwnDocuments); own {
-		if plain, err := url.PathUnescape(name); err == nil {
-			name = plain
-		}
+	if name := OwnName(r.URL); name != "" {
 		e.title, e.url = cmp.Or(e.title, visible(name)), ""
 	}
 	e.title = cmp.Or(e.title, e.url)

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -116,7 +115,7 @@ func (s *subject) alien(title string) bool {
 		})
 	}
 	for _, text := range append(slices.Clone(s.content.Headings), s.content.Title, s.content.Signals.Title, s.content.Signals.Description, s.content.Publisher,
-		strings.ReplaceAll(s.to.host, ".", " "), s.ownName(), s.content.Text) {
+		strings.ReplaceAll(s.to.host, ".", " "), OwnName(s.source.Normalized), s.content.Text) {
 		if scan(text); shared {
 			return false
 		}
@@ -124,15 +123,6 @@ func (s *subject) alien(title string) bool {
 	// The text was looked at last, so own and all are counts of its words.
 	could := slices.ContainsFunc(given, func(w page.Word) bool { return own[w.Script] >= enoughWords && 4*own[w.Script] >= all })
 	return could && s.sameLanguage(title) // last, because to find out takes longest
-}
-
-// ownName is the name of a person's own document, by which prompts list it.
-func (s *subject) ownName() string {
-	name, own := strings.CutPrefix(s.source.Normalized, OwnDocuments)
-	if text, err := url.PathUnescape(name); own && err == nil {
-		return text
-	}
-	return ""
 }
 
 // language is the page's, in two letters, "" where nothing shows it.

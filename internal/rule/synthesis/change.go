@@ -40,7 +40,8 @@ type Answered struct {
 // answer looks for directives that nothing was done about. A directive with a line
 // is answered when the block that holds the line does not stand unchanged in the
 // new draft; at a heading the block is its section, because the headings are
-// prescribed. A directive without a line, or at a blank line, is answered when the
+// prescribed. What a reviewer misses may stand right behind the block, too: a block was put
+// in there. A directive without a line, or at a blank line, is answered when the
 // drafts differ. Blanks, comments and what cannot be seen make no difference.
 func (j *judge) answer(a Answered) {
 	was, is := piecesOf(draft.Read(markdown.Read(a.Draft))), piecesOf(j.Document)
@@ -55,7 +56,7 @@ func (j *judge) answer(a Answered) {
 					"the draft is the one that was reviewed, and the review asks for a change: %s", d.Action)
 			}
 		// A text that stood there twice and stands there once was changed in one place.
-		case isThere[text] >= wasThere[text]:
+		case isThere[text] >= wasThere[text] && (d.About != nil || !addedBehind(text, was, is)):
 			stands := slices.IndexFunc(is, func(p piece) bool { return p.text == text })
 			j.fault(tidegate.Unchanged, is[stands].line, note,
 				"what stood in line %d of the reviewed draft is unchanged, and the review asks for a change: %s", d.Line, d.Action)
@@ -63,10 +64,26 @@ func (j *judge) answer(a Answered) {
 	}
 }
 
+// addedBehind reports whether a block that the draft did not have stands right behind one
+// that it had, before what followed there.
+func addedBehind(text string, was, is []piece) bool {
+	next := func(pieces []piece) string {
+		if i := slices.IndexFunc(pieces, func(p piece) bool { return p.text == text }) + 1; i < len(pieces) {
+			return pieces[i].begins
+		}
+		return ""
+	}
+	has := func(pieces []piece, begins string) bool {
+		return begins == "" || slices.ContainsFunc(pieces, func(p piece) bool { return p.begins == begins })
+	}
+	return !has(was, next(is)) && has(is, next(was))
+}
+
 // piece is a block or, at a heading, a section: its lines and its plain text.
 type piece struct {
 	line, end int
 	text      string
+	begins    string // the text, of a section its heading alone
 }
 
 // piecesOf are the blocks and sections of a draft in the order in which they begin.
@@ -84,7 +101,10 @@ func piecesOf(d *draft.Document) []piece {
 			end-- // blank lines belong to nothing
 		}
 		text := d.Source[d.Starts[begin.Line-1] : d.Starts[end-1]+len(d.LineText(end))]
-		out[i] = piece{begin.Line, end, plainText(text)}
+		out[i] = piece{begin.Line, end, plainText(text), plainText(text)}
+		if begin.Heading {
+			out[i].begins = plainText(d.LineText(begin.Line))
+		}
 	}
 	return out
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -165,7 +163,7 @@ func (w *reportReader) sources() (err error) {
 	for i := range w.records {
 		r := &w.records[i]
 		s := paper.Source{CID: r.CID, SameAs: r.SameAs, Title: r.Title, Author: r.Author, Publisher: r.Publisher, Date: r.Published, URL: r.URLOriginal, ReplacedBy: r.ReplacedBy,
-			File: ownDocument(r.NormalizedURL), Attached: r.Attached, Undated: r.Undated, Origin: r.Origin.In(w.out.Report.Language), Status: string(r.Status)}
+			File: source.OwnName(r.NormalizedURL), Attached: r.Attached, Undated: r.Undated, Origin: r.Origin.In(w.out.Report.Language), Status: string(r.Status)}
 		if s.URL == "" {
 			s.URL = r.NormalizedURL
 		}
@@ -178,19 +176,6 @@ func (w *reportReader) sources() (err error) {
 		w.out.Report.Sources = append(w.out.Report.Sources, s)
 	}
 	return nil
-}
-
-// ownDocument is the name of a person's own file that stands for a source, "" for
-// a page.
-func ownDocument(address string) string {
-	name, own := strings.CutPrefix(address, sourcing.OwnDocuments)
-	if !own {
-		return ""
-	}
-	if decoded, err := url.PathUnescape(name); err == nil {
-		return decoded
-	}
-	return name
 }
 
 // parts finds the text of the report: the synthesis, otherwise what exists so far.

@@ -54,6 +54,7 @@ type checkedSentences struct {
 	claims   evidence.Claims
 	pages    *citedPages
 	language string
+	question string
 }
 
 // checkSentences reads a draft into sentences and holds each against the pages that it
@@ -76,7 +77,7 @@ func holdSentences(ctx context.Context, r *run.Run, text *markdown.Text, facts e
 	if err != nil {
 		return nil, err
 	}
-	c := &checkedSentences{heldText: *held, pages: pages, language: facts.Language}
+	c := &checkedSentences{heldText: *held, pages: pages, language: facts.Language, question: facts.Question}
 	digest := codec.DigestBytes(text.Raw)
 	c.claims = evidence.Assemble(c.report, digest, pages.cited(c.report), c.held, before)
 	return c, nil
@@ -242,7 +243,11 @@ func (p *citedPages) page(cid string) (*claim.Page, error) {
 	}
 	content, ok := p.texts.Content(cid)
 	if ok {
-		p.read[cid] = claim.PageOf(cid, p.texts.URL(cid), content)
+		read := claim.PageOf(cid, p.texts.URL(cid), content)
+		if name := source.OwnName(p.texts.URL(cid)); name != "" { // titles of documents are often the same
+			read.Title = strings.TrimPrefix(read.Title+" – "+name, " – ")
+		}
+		p.read[cid] = read
 		p.read[cid].Quoted = p.quoted[cid]
 	} else {
 		p.read[cid] = nil

@@ -360,7 +360,7 @@ func (c *checkedSentences) questions(r *run.Run) (*reading.Questions, error) {
 }
 
 func (c *checkedSentences) dealtBy(seed reading.Seed) *reading.Questions {
-	return &reading.Questions{Claims: &c.claims, Further: c.further, Seed: seed, Material: reading.Material{Language: c.language, Text: c.pages.text}}
+	return &reading.Questions{Claims: &c.claims, Further: c.further, Seed: seed, Material: reading.Material{Language: c.language, Question: c.question, Text: c.pages.text}}
 }
 
 // Substance is how many cited sentences the findings of the run's report need, and from
