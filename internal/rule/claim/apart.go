@@ -72,13 +72,12 @@ func namesOf(address string) string {
 	}, address)
 }
 
-// sheet is a table of a page: lines with tabs below each other.
-type sheet struct {
+// counts are what the columns of a table say, and how often.
+type counts struct {
 	columns []column
 	rows    int // without the head
 }
 
-// column is what a column says: how often each cell stands in it.
 type column struct {
 	head  string
 	cells map[string]int
@@ -86,45 +85,39 @@ type column struct {
 
 // The limits on what is counted of the tables of a page.
 const (
-	mostSheetColumns = 64
-	mostCells        = 1 << 16
+	mostColumns = 64
+	mostCells   = 1 << 16
 )
 
-// sheets reads the tables of a page: the first line of each is its head, which may stand
+// counts reads the tables of a page: the first line of each is its head, which may stand
 // before each cell below it, too.
-func (p *Page) sheets() (all []sheet) {
-	in, left := false, mostCells
-	for line := range strings.Lines(p.Text) {
-		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(cells) < 2 || left <= 0 {
-			in = false
-			continue
-		}
-		if !in {
-			var s sheet
-			for _, cell := range cells[:min(len(cells), mostSheetColumns)] {
-				head, first, own := strings.Cut(cell, ": ") // of a table whose head stands before its cells alone
-				if s.columns = append(s.columns, column{head, map[string]int{}}); own {
-					s.columns[len(s.columns)-1].cells[first]++
+func (p *Page) counts(tables []table) (all []counts) {
+	left := mostCells
+	for _, t := range tables {
+		var c counts
+		for line := range strings.Lines(p.Text[t.start:t.end]) {
+			cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			cells = cells[:min(len(cells), mostColumns)]
+			if left -= len(cells); left < 0 {
+				return all // what is counted in part is not counted
+			}
+			if c.columns == nil {
+				for _, cell := range cells {
+					c.columns = append(c.columns, column{cell, map[string]int{}})
 				}
-			}
-			in, all = true, append(all, s)
-			continue
-		}
-		s := &all[len(all)-1]
-		s.rows++
-		for i, cell := range cells {
-			if left--; left < 0 {
-				break
-			}
-			at := slices.IndexFunc(s.columns, func(c column) bool { return c.head != "" && strings.HasPrefix(cell, c.head+": ") })
-			if at >= 0 {
-				cell = cell[len(s.columns[at].head)+2:]
-			} else if at = i; at >= len(s.columns) {
 				continue
 			}
-			s.columns[at].cells[cell]++
+			c.rows++
+			for i, cell := range cells {
+				at := slices.IndexFunc(c.columns, func(c column) bool { return c.head != "" && strings.HasPrefix(cell, c.head+": ") })
+				if at >= 0 {
+					c.columns[at].cells[cell[len(c.columns[at].head)+2:]]++
+				} else if i < len(c.columns) {
+					c.columns[i].cells[cell]++
+				}
+			}
 		}
+		all = append(all, c)
 	}
 	return all
 }
@@ -132,19 +125,24 @@ func (p *Page) sheets() (all []sheet) {
 // counted says what of the page's tables a number counts: rows, those with a cell that the
 // sentence names, or what is different in a column that it names; "" for nothing.
 func (r *reading) counted(a *asked, n number) string {
-	if n.Written || n.Unit() != "" || !strings.Contains(r.page.Text, "\t") {
+	if n.Written || n.Unit() != "" || len(r.tables) == 0 {
 		return ""
 	}
 	is := func(count int) bool { return count > 1 && figuresIn(strconv.Itoa(count), &n) }
-	text := " " + foldedWords(a.text) + " "
+	if r.folded == nil {
+		r.folded = map[*asked]string{}
+	}
+	if r.folded[a] == "" {
+		r.folded[a] = " " + foldedWords(a.text) + " "
+	}
 	names := func(cell string) bool {
 		folded := foldedWords(cell)
-		return folded != "" && strings.Contains(text, " "+folded+" ")
+		return folded != "" && strings.Contains(r.folded[a], " "+folded+" ")
 	}
-	if r.tables == nil {
-		r.tables = r.page.sheets()
+	if r.counts == nil {
+		r.counts = r.page.counts(r.tables)
 	}
-	for _, s := range r.tables {
+	for _, s := range r.counts {
 		for _, c := range s.columns {
 			headed := a.speaksOf(c.head)
 			if headed && (is(len(c.cells)) || is(s.rows) || is(s.rows+1)) {

@@ -49,9 +49,9 @@ type passage struct {
 	last       int // the last passage of the window that begins with it
 }
 
-// passages cuts the text of a page into sentences.
+// passages cuts the text of a page into sentences and rows of tables.
 func passages(text, language string) []passage {
-	sentences := sentence.Split(text, language)
+	sentences := wholeRows(text, sentence.Split(text, language))
 	least := 1
 	if len(sentences) > manySentences {
 		least = windowWords / 2
@@ -75,9 +75,35 @@ func passages(text, language string) []passage {
 	return list
 }
 
+// wholeRows makes one of the sentences in each row of a table, a line with tabs: what its
+// cells say is read together.
+func wholeRows(text string, sentences []sentence.Span) []sentence.Span {
+	whole, end, row := sentences[:0], 0, false // the end of the present line, and whether it is a row
+	for _, s := range sentences {
+		within := s.Start < end
+		if !within {
+			from := strings.LastIndexByte(text[:s.Start], '\n') + 1
+			if end = strings.IndexByte(text[s.Start:], '\n') + s.Start; end < s.Start {
+				end = len(text)
+			}
+			row = strings.Contains(text[from:end], "\t")
+		}
+		if n := len(whole) - 1; within && row {
+			whole[n].End = s.End
+		} else {
+			whole = append(whole, s)
+		}
+	}
+	return whole
+}
+
 // appendCut appends a sentence, cut between its words where it is longer than a window,
-// and within a word only where that is.
+// and within a word only where that is. A row is cut where it is longer than two.
 func appendCut(list []passage, text string, s sentence.Span) []passage {
+	most := windowWords
+	if strings.Contains(text[s.Start:s.End], "\t") {
+		most *= 2
+	}
 	p := passage{start: s.Start}
 	words, dense, in := 0, 0, false
 	edge := s.Start // behind the last character that belongs to no word
@@ -99,8 +125,8 @@ func appendCut(list []passage, text string, s sentence.Span) []passage {
 			words++
 		}
 		in = letter || in && joins
-		if words+dense/charsPerWord > windowWords || at+size-p.start > windowWords*bytesPerWord {
-			if p.end, p.size = at, windowWords; edge > p.start {
+		if words+dense/charsPerWord > most || at+size-p.start > windowWords*bytesPerWord {
+			if p.end, p.size = at, most; edge > p.start {
 				p.end = edge
 			}
 			list = append(list, p)
@@ -138,4 +164,51 @@ func (p *Page) headingPlaces() []int {
 		}
 	}
 	return places
+}
+
+// table is a run of lines with tabs in the text of a page.
+type table struct{ start, end int }
+
+// tables are those of the page, of two rows or more.
+func (p *Page) tables() (all []table) {
+	if !strings.Contains(p.Text, "\t") {
+		return nil
+	}
+	at, rows := 0, 0
+	end := func() {
+		if rows == 1 {
+			all = all[:len(all)-1]
+		}
+		rows = 0
+	}
+	for line := range strings.Lines(p.Text) {
+		switch at += len(line); {
+		case !strings.Contains(line, "\t"):
+			end()
+			continue
+		case rows == 0:
+			all = append(all, table{start: at - len(line)})
+		}
+		rows++
+		all[len(all)-1].end = at
+	}
+	end()
+	return all
+}
+
+// headRow is the first row of the table at a place, "" where a window that begins at start has
+// it, or the row says by itself what its cells are.
+func (p *Page) headRow(tables []table, start, at int) string {
+	i := sort.Search(len(tables), func(i int) bool { return tables[i].end > at })
+	if i == len(tables) || at < tables[i].start || start <= tables[i].start {
+		return ""
+	}
+	head, _, _ := strings.Cut(p.Text[tables[i].start:tables[i].end], "\n")
+	row, _, _ := strings.Cut(p.Text[at:tables[i].end], "\n")
+	for cell := range strings.SplitSeq(head, "\t") {
+		if cell != "" && strings.Contains(row, cell+": ") {
+			return ""
+		}
+	}
+	return strings.ReplaceAll(page.CutBytes(head, titleBytes), "\t", " | ")
 }

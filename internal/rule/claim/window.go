@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/page"
@@ -17,8 +18,10 @@ type Window struct {
 	Text   string `json:"text"`
 	Digest string `json:"digest"`
 	// What helps to understand it, and grounds nothing.
-	Title   string `json:"title,omitzero"`   // of the page
-	Heading string `json:"heading,omitzero"` // the nearest one before its matching sentence
+	Title string `json:"title,omitzero"` // of the page
+	// Heading is the nearest one before its matching sentence, and the head of the table that
+	// it stands in, unless the window has it.
+	Heading string `json:"heading,omitzero"`
 }
 
 // The number of windows: those that are shown at once, or where words cannot choose, and
@@ -145,5 +148,10 @@ func (s Question) Nearest(windows []Window) int {
 func (l *look) window(c candidate) Window {
 	start, end := l.passages[c.first].start, l.passages[c.last].end
 	text := l.page.Text[start:end]
-	return Window{l.page.CID, start, end, text, codec.DigestBytes([]byte(text)), l.page.Title, l.page.headingBefore(l.headings, l.passages[c.around].start)}
+	around := l.passages[c.around].start
+	heading := l.page.headingBefore(l.headings, around)
+	if head := l.page.headRow(l.tables, start, around); head != "" {
+		heading = strings.TrimPrefix(heading+" / "+head, " / ")
+	}
+	return Window{l.page.CID, start, end, text, codec.DigestBytes([]byte(text)), l.page.Title, heading}
 }

@@ -249,3 +249,22 @@ func TestTheCostIsLinear(t *testing.T) {
 		t.Errorf("%.0f allocations for 16 pages, %.0f for 32", small, large)
 	}
 }
+
+// TestWindowsHaveWholeRows: a row whose cells are sentences is in a window as a whole, with
+// what its table begins with; in tables whose rows say themselves what they are that is left
+// out.
+func TestWindowsHaveWholeRows(t *testing.T) {
+	row := "V7.3\tThe tug is moored at night. " + strings.Repeat("Its crew looks at each rope. ", 20) + "The ropes are of steel.\tyes"
+	filling := strings.Repeat("V1.1\tA lamp burns in the harbour. Nobody looks at it.\tno\n", 60)
+	for _, table := range []struct{ text, heading string }{
+		{"Rule\tWhat it says\t2.0\n" + filling + row + "\n" + filling, "Rule | What it says | 2.0"},
+		{"Rule\tWhat it says\n" + strings.ReplaceAll(filling+"V7.3\t"+row[5:]+"\n"+filling, "V", "Rule: V"), ""},
+		{filling + "\n\nA harbour.\n" + row + "\nThe sea.", ""},
+	} {
+		for _, w := range judge(t, []claim.Question{{Text: "A tug that is moored at night has ropes of steel.", CIDs: []string{"a"}}}, func(string) string { return table.text })[0].Windows[:1] {
+			if !strings.Contains(w.Text, row[5:]) || w.Heading != table.heading {
+				t.Errorf("the window %q has %q above it", w.Text, w.Heading)
+			}
+		}
+	}
+}
