@@ -110,7 +110,7 @@ func linked(word string) bool {
 	if slices.ContainsFunc([]string{"www.", "mailto:", "xmpp:"}, func(scheme string) bool { return strings.Contains(lower, scheme) }) {
 		return true
 	}
-	for _, sign := range []string{"#", "gh-"} {
+	for _, sign := range []string{"#", "gh-", "!", "&"} {
 		for rest := lower; ; {
 			_, after, found := strings.Cut(rest, sign)
 			if !found {

@@ -2,7 +2,6 @@ package codereview
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -91,11 +90,12 @@ func (f Finding) lines() (from, to int) {
 	return int(*f.Line), int(*f.Line) + strings.Count(strings.TrimRight(f.Quote, "\n"), "\n")
 }
 
-// lineComment is a finding as a comment on its lines.
-func (r ReviewRun) lineComment(f Finding) string {
+// lineComment is a finding as a comment on its lines, with the word that follows the fence of
+// a suggestion.
+func (r ReviewRun) lineComment(f Finding, word string) string {
 	parts := []string{mark("finding", r.ChangeID, f.ID) + "\n" + f.title(), f.texts()}
 	if f.suggests() {
-		parts = append(parts, report.Fenced(f.Suggestion, "suggestion"))
+		parts = append(parts, report.Fenced(f.Suggestion, word))
 	} else if f.Suggestion != "" {
 		parts = append(parts, f.suggestion())
 	}
@@ -103,22 +103,17 @@ func (r ReviewRun) lineComment(f Finding) string {
 }
 
 // place is where a finding is, as a link to the lines in the reviewed commit.
-func (f Finding) place(blob string) string {
+func (f Finding) place(p published) string {
 	if f.File == "" {
 		return ""
 	}
 	from, to := f.lines()
-	text, address := f.File, blob
-	for part := range strings.SplitSeq(f.File, "/") {
-		address += "/" + strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(part))
-	}
+	text := f.File
 	if from > 0 {
-		text, address = fmt.Sprintf("%s:%d", f.File, from), fmt.Sprintf("%s#L%d", address, from)
-		if to > from {
-			address += fmt.Sprintf("-L%d", to)
-		}
+		text = fmt.Sprintf("%s:%d", f.File, from)
 	}
-	if blob == "" || strings.Contains(f.File, "|") {
+	address := p.page(p.head, f.File, from, to)
+	if address == "" || strings.Contains(f.File, "|") {
 		return report.Code(text)
 	}
 	return "[" + report.Code(text) + "](" + address + ")"
@@ -140,8 +135,8 @@ func (r ReviewRun) outcome() string {
 // published is what a summary says besides the review.
 type published struct {
 	head     string
-	blob     string          // the address of the files of the reviewed commit
-	onLines  map[string]bool // by id, the findings that have a comment on their lines
+	page     func(head, file string, from, to int) string // as [forge.Host] has it
+	onLines  map[string]bool                              // by id, the findings that have a comment on their lines
 	reported []forge.Reported
 }
 
@@ -165,7 +160,7 @@ func (r ReviewRun) summaryComment(p published) string {
 	left := maxComment - b.Len() - len(end) - 200 // for the line that says what is left out
 	shown, counting := 0, r.counting()
 	for _, f := range counting {
-		text := "\n" + f.title() + "\n" + f.place(p.blob) + "\n"
+		text := "\n" + f.title() + "\n" + f.place(p) + "\n"
 		if f.File == "" {
 			text = "\n" + f.title() + "\n"
 		}

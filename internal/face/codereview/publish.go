@@ -37,7 +37,7 @@ func forgeCommands(env commands) []cli.Command {
 		Path:     "review publish",
 		Operands: []tool.Operand{{Name: "FILE", About: "the review, as --format json printed it", Optional: true}},
 		Flags: []tool.Flag{name,
-			{Name: "number", About: "the `number` of the pull request", Kind: tool.Word},
+			{Name: "number", About: "the `number` of the pull or merge request", Kind: tool.Word},
 			{Name: "head", About: "the `commit` that was reviewed", Kind: tool.Word},
 			{Name: "state", About: "the artifact with the review, as `ID@DIGEST`", Kind: tool.Word},
 			{Name: "not-reviewed", About: "why there is no review", Kind: tool.Word},
@@ -48,27 +48,22 @@ func forgeCommands(env commands) []cli.Command {
 	}}
 }
 
-// forge is the one that the environment names.
-func (e commands) forge() (*forge.Forge, error) {
-	getenv := e.Getenv
-	if getenv == nil {
-		getenv = func(string) string { return "" }
+// getenv reads the environment.
+func (e commands) getenv(name string) string {
+	if e.Getenv == nil {
+		return ""
 	}
-	f, err := forge.FromEnv(getenv)
-	if err != nil {
-		return nil, err
-	}
-	e.reach(f)
-	return f, nil
+	return e.Getenv(name)
 }
 
-// reach lets a forge be asked.
-func (e commands) reach(f *forge.Forge) {
-	if f.Call = e.Call; f.Call == nil {
-		limits := fetch.DefaultLimits
-		limits.Spacing = 0 // a few requests, one after the other, to who asks for no pause
-		f.Call = fetch.New(fetch.Options{Proxy: true, Now: e.Now, Limits: limits}).Call
+// caller asks a forge.
+func (e commands) caller() forge.Call {
+	if e.Call != nil {
+		return forge.Call(e.Call)
 	}
+	limits := fetch.DefaultLimits
+	limits.Spacing = 0 // a few requests, one after the other, to who asks for no pause
+	return fetch.New(fetch.Options{Proxy: true, Now: e.Now, Limits: limits}).Call
 }
 
 // onPull is the review of the last commit of a pull request, as the artifact has it that
@@ -79,7 +74,7 @@ func (e commands) onPull(ctx context.Context, address string) (ReviewRun, error)
 	if err != nil {
 		return r, err
 	}
-	e.reach(f)
+	f.Call = e.caller()
 	pull, err := f.Pull(ctx, number)
 	if err != nil {
 		return r, err
@@ -104,10 +99,11 @@ func (e commands) reviewPull(ctx context.Context, call cli.Invocation) error {
 	if !review.ValidChangeID(name) {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
 	}
-	f, err := e.forge()
+	f, err := forge.FromEnv(e.getenv)
 	if err != nil {
 		return err
 	}
+	f.Call = e.caller()
 	data, err := artifact.Everywhere.ReadDocument("GITHUB_EVENT_PATH", e.Getenv("GITHUB_EVENT_PATH"))
 	if err != nil {
 		return err
@@ -252,7 +248,7 @@ func (e commands) reviewPublish(ctx context.Context, call cli.Invocation) error 
 	if err != nil {
 		return err
 	}
-	if p.forge, err = e.forge(); err != nil {
+	if p.forge, err = forge.HostFromEnv(e.getenv, e.caller()); err != nil {
 		return err
 	}
 	p.publish(ctx)
@@ -264,19 +260,18 @@ func (e commands) reviewPublish(ctx context.Context, call cli.Invocation) error 
 
 // publication is a review on its way to a pull request.
 type publication struct {
-	forge    *forge.Forge
+	forge    forge.Host
 	review   *ReviewRun // nil where nothing was reviewed
 	number   int
 	resolve  bool
 	check    forge.Check
-	server   string // the address of the forge's pages
 	warnings []string
 }
 
 // toPublish is what the flags say, and the review of the file.
 func (e commands) toPublish(call cli.Invocation) (*publication, error) {
 	name := call.Flag("name")
-	p := &publication{resolve: call.Flag("resolve-threads") == "true", server: e.Getenv("GITHUB_SERVER_URL")}
+	p := &publication{resolve: call.Flag("resolve-threads") == "true"}
 	p.check = forge.Check{Name: forge.CheckName(name), Head: call.Flag("head")}
 	var err error
 	switch p.number, err = strconv.Atoi(call.Flag("number")); {
@@ -335,10 +330,7 @@ func (p *publication) publish(ctx context.Context) {
 // comment writes the comments, unless the pull request has moved on: then the review of
 // its last commit writes them.
 func (p *publication) comment(ctx context.Context) {
-	shown := published{head: p.check.Head, onLines: map[string]bool{}}
-	if p.server != "" {
-		shown.blob = fmt.Sprintf("%s/%s/blob/%s", p.server, p.forge.Repository, p.check.Head)
-	}
+	shown := published{head: p.check.Head, page: p.forge.Page, onLines: map[string]bool{}}
 	var err error
 	shown.reported, err = p.forge.Reported(ctx, p.check.Head)
 	p.warn("what the change's own workflows report is not known", err)
@@ -410,7 +402,7 @@ func (p *publication) commentLines(ctx context.Context, me string, shown *publis
 			to = from // the comment needs no more than its line
 		}
 		if len(list)+len(shown.onLines) < maxOnLines && !shown.onLines[f.ID] && lines.Has(f.File, from, to) {
-			list, ids = append(list, forge.OnLines{Path: f.File, From: from, To: to, Body: p.review.lineComment(f)}), append(ids, f.ID)
+			list, ids = append(list, forge.OnLines{Path: f.File, From: from, To: to, Body: p.review.lineComment(f, p.forge.SuggestionWord(to-from+1))}), append(ids, f.ID)
 		}
 	}
 	if len(list) == 0 {

@@ -423,7 +423,7 @@ func TestSuggestionsShowAllThatTheyDo(t *testing.T) {
 	for text, offered := range map[string]bool{"\tx := 1": true, "x := \"\u200b\"": false, "a\u2060b": false, "": false, strings.Repeat("x", 5000): false} {
 		f := r.Findings[0]
 		f.Suggestion = text
-		if got := strings.Contains(r.lineComment(f), "```suggestion"); got != offered {
+		if got := strings.Contains(r.lineComment(f, "suggestion"), "```suggestion"); got != offered {
 			t.Errorf("%.20q: offered %t", text, got)
 		}
 	}

@@ -33,7 +33,7 @@ type commentAnswer struct {
 
 func (f *Forge) comments(ctx context.Context, path, author string) ([]Comment, error) {
 	var list []Comment
-	err := each(ctx, f, path, func(c commentAnswer) {
+	err := each(ctx, f.do, path, func(c commentAnswer) {
 		if c.User.Login == author {
 			list = append(list, Comment{c.ID, c.User.Login, c.Body, c.Path, c.ReplyTo})
 		}
@@ -114,32 +114,43 @@ func (l Lines) Has(file string, from, to int) bool {
 // diff there has none.
 func (f *Forge) Lines(ctx context.Context, number int) (Lines, error) {
 	lines := Lines{}
-	err := each(ctx, f, fmt.Sprintf("/pulls/%d/files", number), func(file struct{ Filename, Patch string }) {
-		lines[file.Filename] = rightLines(file.Patch)
+	err := each(ctx, f.do, fmt.Sprintf("/pulls/%d/files", number), func(file struct{ Filename, Patch string }) {
+		lines[file.Filename], _ = shownLines(file.Patch)
 	})
 	return lines, err
 }
 
 var hunkHead = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^@@ -[0-9]+(?:,[0-9]+)? \+([0-9]{1,9})(?:,[0-9]+)? @@`)
+	return regexp.MustCompile(`^@@ -([0-9]{1,9})(?:,[0-9]+)? \+([0-9]{1,9})(?:,[0-9]+)? @@`)
 })
 
-// rightLines are the lines of the later version that a diff of a file shows.
-func rightLines(patch string) map[int]int {
-	lines := map[int]int{}
-	hunk, at := 0, 0
+// shownLines are the lines of the later version that a diff of a file shows, with their hunks,
+// and of those that did not change the lines of the earlier version.
+func shownLines(patch string) (lines, old map[int]int) {
+	lines, old = map[int]int{}, map[int]int{}
+	hunk, from, at := 0, 0, 0
 	for text := range strings.SplitSeq(patch, "\n") {
 		if m := hunkHead().FindStringSubmatch(text); m != nil {
 			hunk++
-			at, _ = strconv.Atoi(m[1]) // nine digits
+			from, _ = strconv.Atoi(m[1]) // nine digits
+			at, _ = strconv.Atoi(m[2])
 			continue
 		}
-		if hunk > 0 && (strings.HasPrefix(text, "+") || strings.HasPrefix(text, " ")) {
+		if hunk == 0 || text == "" {
+			continue
+		}
+		switch text[0] {
+		case ' ':
+			lines[at], old[at] = hunk, from
+			at, from = at+1, from+1
+		case '+':
 			lines[at] = hunk
 			at++
+		case '-':
+			from++
 		}
 	}
-	return lines
+	return lines, old
 }
 
 // Thread is a conversation about lines.

@@ -41,7 +41,7 @@ func (f *Forge) Dismissals(
 ) (list []Dismissal, not []string, err error) {
 	var all []commentAnswer
 	keep := func(c commentAnswer) { all = append(all, c) }
-	if err := each(ctx, f, fmt.Sprintf("/pulls/%d/comments", pull.Number), keep); err != nil {
+	if err := each(ctx, f.do, fmt.Sprintf("/pulls/%d/comments", pull.Number), keep); err != nil {
 		return nil, nil, err
 	}
 	permissions := map[string]string{}

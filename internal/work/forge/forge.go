@@ -21,10 +21,13 @@ type Forge struct {
 	API        string // such as https://api.github.com
 	GraphQL    string // such as https://api.github.com/graphql
 	Repository string // owner/name
+	Pages      string // the address of its pages, such as https://github.com; may be ""
 	Token      string
-	// Call sends a request; its only error is that of ctx.
-	Call func(ctx context.Context, name string, r archive.Request) (archive.Capture, error)
+	Call       Call
 }
+
+// Call sends a request; its only error is that of ctx.
+type Call func(ctx context.Context, name string, r archive.Request) (archive.Capture, error)
 
 var (
 	repositoryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$`) })
@@ -36,10 +39,10 @@ func IsCommit(text string) bool { return commitID().MatchString(text) }
 
 // FromEnv is the forge that the environment of a job names. It returns INVALID_ARGS.
 func FromEnv(getenv func(string) string) (*Forge, error) {
-	f := &Forge{API: strings.TrimSuffix(getenv("GITHUB_API_URL"), "/"), GraphQL: getenv("GITHUB_GRAPHQL_URL"), Repository: getenv("GITHUB_REPOSITORY"), Token: getenv("GITHUB_TOKEN")}
+	f := &Forge{API: strings.TrimSuffix(getenv("GITHUB_API_URL"), "/"), GraphQL: getenv("GITHUB_GRAPHQL_URL"), Repository: getenv("GITHUB_REPOSITORY"), Pages: getenv("GITHUB_SERVER_URL"), Token: getenv("GITHUB_TOKEN")}
 	for name, value := range map[string]string{"GITHUB_API_URL": f.API, "GITHUB_GRAPHQL_URL": f.GraphQL} {
-		if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, tidegate.Cut(value)), "%s must be the address of the forge's API, got %q", name, tidegate.Cut(value))
+		if err := checkAddress(name, value); err != nil {
+			return nil, err
 		}
 	}
 	if !repositoryName().MatchString(f.Repository) {
@@ -49,6 +52,13 @@ func FromEnv(getenv func(string) string) (*Forge, error) {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("GITHUB_TOKEN", nil), "GITHUB_TOKEN is not set")
 	}
 	return f, nil
+}
+
+func checkAddress(name, value string) error {
+	if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, tidegate.Cut(value)), "%s must be the address of the forge's API, got %q", name, tidegate.Cut(value))
+	}
+	return nil
 }
 
 // ParsePull reads the address of the page of a pull request: the forge that has it, and its
@@ -91,7 +101,11 @@ func (f *Forge) do(ctx context.Context, method, path string, body, into any) err
 }
 
 func (f *Forge) send(ctx context.Context, method, address, what string, body, into any) error {
-	r := f.request(method, address)
+	return f.Call.send(ctx, f.request(method, address), what, body, into)
+}
+
+// send sends a request with a body, which may be nil, as [Forge.do] does.
+func (call Call) send(ctx context.Context, r archive.Request, what string, body, into any) error {
 	if body != nil {
 		data, err := codec.MarshalLine(body)
 		if err != nil {
@@ -100,19 +114,19 @@ func (f *Forge) send(ctx context.Context, method, address, what string, body, in
 		r.Body = data
 		r.Header = append(r.Header, archive.Field{Name: "Content-Type", Value: "application/json"})
 	}
-	c, err := f.Call(ctx, "forge", r)
+	c, err := call(ctx, "forge", r)
 	if err != nil {
 		return tidegate.Errorf(tidegate.Cancelled, nil, "stopped while asking the forge: %w", err)
 	}
 	last := c.Last()
 	if c.Kind != archive.Responded || last.Status < 200 || last.Status > 299 {
-		return refused(method, what, c)
+		return refused(r.Method, what, c)
 	}
 	if into == nil {
 		return nil
 	}
 	if err := json.Unmarshal(last.Body, into); err != nil {
-		return tidegate.Errorf(tidegate.InvalidState, nil, "the forge's answer to %s %s cannot be read: %v", method, what, err)
+		return tidegate.Errorf(tidegate.InvalidState, nil, "the forge's answer to %s %s cannot be read: %v", r.Method, what, err)
 	}
 	return nil
 }
@@ -150,14 +164,14 @@ const (
 )
 
 // each reads the pages of a list. What is beyond the last one that is read is left out.
-func each[T any](ctx context.Context, f *Forge, path string, visit func(T)) error {
+func each[T any](ctx context.Context, do func(ctx context.Context, method, path string, body, into any) error, path string, visit func(T)) error {
 	join := "?"
 	if strings.Contains(path, "?") {
 		join = "&"
 	}
 	for page := 1; page <= maxPages; page++ {
 		var list []T
-		if err := f.do(ctx, "GET", fmt.Sprintf("%s%sper_page=%d&page=%d", path, join, perPage, page), nil, &list); err != nil {
+		if err := do(ctx, "GET", fmt.Sprintf("%s%sper_page=%d&page=%d", path, join, perPage, page), nil, &list); err != nil {
 			return err
 		}
 		for _, item := range list {
@@ -203,3 +217,29 @@ func (f *Forge) Me(ctx context.Context) (string, error) {
 	}
 	return answer.Viewer.Login, err
 }
+
+// Page is the address of lines of a file at a commit.
+func (f *Forge) Page(head, file string, from, to int) string {
+	if f.Pages == "" {
+		return ""
+	}
+	address := fmt.Sprintf("%s/%s/blob/%s", f.Pages, f.Repository, head) + escapedPath(file)
+	if from > 0 {
+		address += fmt.Sprintf("#L%d", from)
+	}
+	if to > from {
+		address += fmt.Sprintf("-L%d", to)
+	}
+	return address
+}
+
+// escapedPath is the path of a file behind an address in markdown.
+func escapedPath(file string) (path string) {
+	for part := range strings.SplitSeq(file, "/") {
+		path += "/" + strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(part))
+	}
+	return path
+}
+
+// SuggestionWord follows the fence of a suggestion that replaces the lines of its comment.
+func (f *Forge) SuggestionWord(int) string { return "suggestion" }

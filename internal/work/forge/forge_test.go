@@ -4,7 +4,8 @@ import "testing"
 
 // TestLines: a comment stands on lines of the later version that one hunk shows.
 func TestLines(t *testing.T) {
-	lines := Lines{"a.go": rightLines("@@ -1,2 +1,3 @@ func f()\n a\n-b\n+c\n+d\n@@ -9 +4 @@\n+e\n\\ No newline at end of file"), "b.go": rightLines("Binary files differ\n+x"), "c.go": nil}
+	shown := func(patch string) map[int]int { lines, _ := shownLines(patch); return lines }
+	lines := Lines{"a.go": shown("@@ -1,2 +1,3 @@ func f()\n a\n-b\n+c\n+d\n@@ -9 +4 @@\n+e\n\\ No newline at end of file"), "b.go": shown("Binary files differ\n+x"), "c.go": nil}
 	for _, test := range []struct {
 		file     string
 		from, to int

@@ -105,7 +105,7 @@ func (f *Forge) NumberOf(ctx context.Context, e Event) (int, error) {
 	number := 0
 	if e.owner != "" && e.branch != "" {
 		path := "/pulls?state=open&head=" + url.QueryEscape(e.owner+":"+e.branch)
-		if err := each(ctx, f, path, func(p pullAnswer) {
+		if err := each(ctx, f.do, path, func(p pullAnswer) {
 			if p.Head.SHA == e.Head {
 				number = p.Number
 			}
