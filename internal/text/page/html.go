@@ -485,7 +485,11 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 	case nil:
 		return
 	case &a.drawing:
-		a.drawing += string(key) + ":" + string(val[:min(len(val), 100)]) + ";"
+		property := string(key)
+		if property == "font-size" || property == "transform" { // their numbers have no units
+			property = "-drawn-" + property
+		}
+		a.drawing += property + ":" + string(val[:min(len(val), 100)]) + ";"
 		if element == atom.Font && string(key) == "color" {
 			a.hints += "color:" + legacyColour(val) + ";"
 		}
@@ -564,7 +568,7 @@ func (a *attributes) field(element atom.Atom, key string) *string {
 // look is the place of an attribute that says how an element is drawn.
 func (a *attributes) look(key string) *string {
 	switch key {
-	case "display", "visibility", "opacity", "font-size", "fill", "color":
+	case "display", "visibility", "opacity", "font-size", "fill", "fill-opacity", "color", "transform", "clip-path", "mask", "filter":
 		return &a.drawing
 	case "bgcolor", "text":
 		return &a.hints

@@ -19,10 +19,11 @@ const sightsFile = "testdata/sights.txt"
 // TestWhatABrowserShows has ways to hide a text, and ways that look like it. Each line of
 // the file begins with what Chromium shows: "shown" or "hidden". "faint" stands for what it
 // draws and nobody can read, "read" for what it does not show and a reader opens, "taken" for
-// what it shows although the page takes it back or keeps it from readers who hear the page.
+// what it shows although the page takes it back or keeps it from readers who hear the page,
+// "doubtful" for what it draws by a function that is not known here.
 func TestWhatABrowserShows(t *testing.T) {
 	lines := sights(t)
-	if len(lines) < 200 {
+	if len(lines) < 700 {
 		t.Fatalf("%d ways are too few", len(lines))
 	}
 	for _, line := range lines {
@@ -65,7 +66,7 @@ func TestBrowserShowsWhatIsSaid(t *testing.T) {
 		if err := chromedp.Do(tab, chromedp.Navigate("data:text/html;base64,"+base64.StdEncoding.EncodeToString([]byte(body)))); err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
-		const ended = "Promise.all(document.getAnimations().map(a => a.finished)).then(() => true)"
+		const ended = "Promise.all(document.getAnimations().filter(a => a.playState == 'running' && a.effect.getComputedTiming().endTime < 5000).map(a => a.finished)).then(() => true)"
 		if _, err := chromedp.Run(tab, chromedp.Evaluate[bool](ended, chromedp.EvalAwaitPromise)); err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
@@ -81,7 +82,7 @@ func TestBrowserShowsWhatIsSaid(t *testing.T) {
 		want, body, _ := strings.Cut(line, "\t")
 		whole := "<!doctype html><meta charset=utf-8>" + body + "<style>*{font-family:monospace}</style>"
 		seen := !bytes.Equal(draw(whole), draw(strings.ReplaceAll(whole, "walrus", "mxkrvq")))
-		if seen == (want == "shown" || want == "taken" || want == "faint") {
+		if seen == (want == "shown" || want == "taken" || want == "faint" || want == "doubtful") {
 			continue
 		}
 		if !*update {

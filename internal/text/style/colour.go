@@ -9,13 +9,11 @@ import (
 // Colour is a colour as far as it matters here: whether it covers, and whether it is the
 // same as another.
 type Colour struct {
-	set     bool
-	inexact bool // its function is not computed here: only how it is written counts
-	red     float32
-	green   float32
-	blue    float32
-	alpha   float32
-	written string // of an inexact one
+	set   bool
+	red   float32
+	green float32
+	blue  float32
+	alpha float32
 }
 
 func rgb(red, green, blue, alpha float64) Colour {
@@ -33,7 +31,7 @@ const faint = 0.05
 
 // over is what is seen of a colour on another.
 func (c Colour) over(ground Colour) Colour {
-	if c.inexact || ground.inexact || c.alpha >= 1 {
+	if c.alpha >= 1 {
 		return c
 	}
 	mix := func(a, b float32) float64 { return float64(a*c.alpha + b*(1-c.alpha)) }
@@ -46,9 +44,6 @@ const leastContrast = 1.1
 
 // isLike reports whether a text of one colour is not seen on another.
 func (c Colour) isLike(ground Colour) bool {
-	if c.inexact || ground.inexact {
-		return c.inexact && ground.inexact && c.written == ground.written
-	}
 	a, b := c.over(ground).luminance(), ground.luminance()
 	return (max(a, b)+0.05)/(min(a, b)+0.05) < leastContrast && c.over(ground).isNear(ground)
 }
@@ -85,26 +80,55 @@ func colourOf(value string) (c Colour, ok bool) {
 	if !ok {
 		return c, false
 	}
-	parts := split(inner, ", /\t\n")
 	switch name {
-	case "rgb", "rgba", "hsl", "hsla", "hwb":
-		return computedColour(name, parts)
-	case "lab", "lch", "oklab", "oklch", "color", "color-mix", "light-dark", "device-cmyk":
-		c = Colour{set: true, inexact: true, alpha: 1, written: value}
-		if _, alpha, found := strings.Cut(inner, "/"); found {
-			if n, k := quantity(strings.TrimSpace(alpha), scale{full: 1}); k == number || k == length || k == unknown {
-				c.alpha = float32(n)
+	case "rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color":
+		return computedColour(name, inner)
+	case "color-mix":
+		return mixed(split(inner, ",")), true
+	case "light-dark":
+		if parts := split(inner, ","); len(parts) > 0 {
+			return colourOf(parts[0])
+		}
+	}
+	return Colour{set: true}, !strings.HasSuffix(name, "gradient") && name != "url"
+}
+
+// mixed is the mean of two colours by their shares. It is transparent where they are not
+// understood.
+func mixed(parts []string) Colour {
+	if len(parts) != 3 {
+		return Colour{set: true}
+	}
+	var of [2]Colour
+	shares := [2]float64{-1, -1}
+	for i, part := range parts[1:] {
+		for _, word := range split(part, blanks) {
+			if n, k := quantity(word, scale{full: 1}); k == share {
+				shares[i] = min(1, max(0, n))
+			} else if c, ok := colourOf(word); ok {
+				of[i] = c
 			}
 		}
-		if name == "color-mix" && strings.Count(inner, "transparent") > 1 {
-			c.alpha = 0
-		}
-		if name == "light-dark" && len(parts) > 0 {
-			return colourOf(split(inner, ",")[0])
-		}
-		return c, true
 	}
-	return Colour{set: true}, true
+	switch {
+	case shares[0] < 0 && shares[1] < 0:
+		shares = [2]float64{0.5, 0.5}
+	case shares[0] < 0:
+		shares[0] = 1 - shares[1]
+	case shares[1] < 0:
+		shares[1] = 1 - shares[0]
+	}
+	sum := shares[0] + shares[1]
+	if !of[0].set || !of[1].set || sum == 0 {
+		return Colour{set: true}
+	}
+	a, b := float32(shares[0]/sum), float32(shares[1]/sum)
+	alpha := of[0].alpha*a + of[1].alpha*b
+	if alpha == 0 {
+		return Colour{set: true}
+	}
+	mix := func(x, y float32) float64 { return float64((x*of[0].alpha*a + y*of[1].alpha*b) / alpha) }
+	return rgb(mix(of[0].red, of[1].red), mix(of[0].green, of[1].green), mix(of[0].blue, of[1].blue), float64(alpha)*min(1, sum))
 }
 
 func hexColour(digits string) (Colour, bool) {
@@ -129,50 +153,100 @@ func hexColour(digits string) (Colour, bool) {
 	return Colour{}, false
 }
 
-// computedColour reads the functions whose colours are computed here.
-func computedColour(name string, parts []string) (Colour, bool) {
+// computedColour reads the functions whose colours are computed here. Commas part all
+// values or none; without them a stroke stands before the last.
+func computedColour(name, inner string) (Colour, bool) {
+	commas := strings.Contains(inner, ",")
+	before, last, stroked := strings.Cut(inner, "/")
+	parts := split(before, blanks)
+	if commas {
+		parts = split(inner, ",")
+	}
+	if stroked && !commas {
+		parts = append(parts, strings.TrimSpace(last))
+	}
 	if len(parts) > 0 && parts[0] == "from" { // relative to another colour, which is not followed
 		return Colour{set: true}, true
 	}
-	if len(parts) != 3 && len(parts) != 4 {
+	space := ""
+	if name == "color" && len(parts) > 0 {
+		space, parts = parts[0], parts[1:]
+	}
+	classic := strings.HasPrefix(name, "rgb") || strings.HasPrefix(name, "hsl")
+	if len(parts) != 3 && (len(parts) != 4 || stroked == commas) || commas && (!classic || stroked) {
 		return Colour{}, false
 	}
-	full := [4]float64{1, 1, 1, 1}
-	if strings.HasPrefix(name, "rgb") {
-		full = [4]float64{255, 255, 255, 1}
-	}
+	full := fullOf[strings.TrimSuffix(name, "a")]
 	v := [4]float64{3: 1}
 	for i, part := range parts {
-		if part == "none" {
-			v[i] = 0
-			continue
-		}
-		n, k := quantity(part, scale{full: full[i]})
+		n, k := quantity(part, scale{full: [4]float64{full[0], full[1], full[2], 1}[i]})
+		hue := full[i%3] == turns && i < 3
 		switch {
-		case k == wrong:
-			return Colour{}, false
+		case part == "none" && !commas:
 		case k == unknown:
 			return Colour{set: true}, true
-		case k == number && !strings.HasPrefix(name, "rgb") && i == 0:
+		case k == wrong || k == length || (k == angle) && !hue || k == share && hue || k == number && commas && name[0] == 'h' && (i == 1 || i == 2):
+			return Colour{}, false
+		case k == number && hue:
 			n /= 360
-		case k == number && !strings.HasPrefix(name, "rgb") && i < 3:
-			n /= 100
 		}
 		v[i] = n
 	}
-	switch name {
-	case "rgb", "rgba":
-		return rgb(v[0]/255, v[1]/255, v[2]/255, v[3]), true
-	case "hwb":
-		if v[1]+v[2] >= 1 {
-			grey := v[1] / (v[1] + v[2])
-			return rgb(grey, grey, grey, v[3]), true
-		}
-		c := hsl(v[0], 1, 0.5, v[3])
-		of := func(x float32) float64 { return float64(x)*(1-v[1]-v[2]) + v[1] }
-		return rgb(of(c.red), of(c.green), of(c.blue), v[3]), true
+	if full[2] == turns { // lightness, chroma and hue
+		v[1], v[2] = v[1]*math.Cos(2*math.Pi*v[2]), v[1]*math.Sin(2*math.Pi*v[2])
 	}
-	return hsl(v[0], min(1, max(0, v[1])), min(1, max(0, v[2])), v[3]), true
+	switch {
+	case name == "hwb" && v[1]+v[2] >= 100:
+		grey := v[1] / (v[1] + v[2])
+		return rgb(grey, grey, grey, v[3]), true
+	case name == "hwb":
+		c := hsl(v[0], 1, 0.5, v[3])
+		of := func(x float32) float64 { return float64(x)*(1-v[1]/100-v[2]/100) + v[1]/100 }
+		return rgb(of(c.red), of(c.green), of(c.blue), v[3]), true
+	case name[0] == 'h':
+		return hsl(v[0], min(1, max(0, v[1]/100)), min(1, max(0, v[2]/100)), v[3]), true
+	case name[0] == 'l':
+		cube := func(f float64) float64 {
+			if f > 6.0/29 {
+				return f * f * f
+			}
+			return (f - 4.0/29) * 108 / 841
+		}
+		y := (v[0] + 16) / 116
+		return fromXYZ(cube(y+v[1]/500), cube(y), cube(y-v[2]/200), v[3]), true
+	case name[0] == 'o':
+		l, m, s := v[0]+0.3963*v[1]+0.2158*v[2], v[0]-0.1056*v[1]-0.0639*v[2], v[0]-0.0895*v[1]-1.2915*v[2]
+		l, m, s = l*l*l, m*m*m, s*s*s
+		return rgb(gamma(4.0767*l-3.3077*m+0.231*s), gamma(-1.2684*l+2.6098*m-0.3413*s), gamma(-0.0042*l-0.7034*m+1.7076*s), v[3]), true
+	case space == "xyz-d50":
+		return fromXYZ(v[0]/0.9643, v[1], v[2]/0.8251, v[3]), true
+	case strings.HasPrefix(space, "xyz"):
+		return fromXYZ(v[0]/0.9505, v[1], v[2]/1.089, v[3]), true
+	case strings.HasSuffix(space, "linear"):
+		return rgb(gamma(v[0]), gamma(v[1]), gamma(v[2]), v[3]), true
+	}
+	return rgb(v[0]/full[0], v[1]/full[1], v[2]/full[2], v[3]), true // of another space, nearly
+}
+
+// turns stands for a hue.
+const turns = -1.0
+
+// fullOf are the values that 100 % stands for.
+var fullOf = map[string][3]float64{
+	"rgb": {255, 255, 255}, "color": {1, 1, 1}, "hsl": {turns, 100, 100}, "hwb": {turns, 100, 100},
+	"lab": {100, 125, 125}, "lch": {100, 150, turns}, "oklab": {1, 0.4, 0.4}, "oklch": {1, 0.4, turns},
+}
+
+func gamma(v float64) float64 {
+	if v <= 0.0031308 {
+		return 12.92 * v
+	}
+	return 1.055*math.Pow(v, 1/2.4) - 0.055
+}
+
+// fromXYZ takes values of which white has 1.
+func fromXYZ(x, y, z, alpha float64) Colour {
+	return rgb(gamma(3.0799*x-1.5372*y-0.5428*z), gamma(-0.9211*x+1.876*y+0.0452*z), gamma(0.0529*x-0.204*y+1.1511*z), alpha)
 }
 
 func hsl(hue, saturation, lightness, alpha float64) Colour {

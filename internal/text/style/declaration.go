@@ -1,7 +1,6 @@
 package style
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,15 +12,6 @@ type declaration struct {
 	name, value string
 	important   bool
 }
-
-// properties are those that are kept: what can hide a text, and what that depends on.
-var properties = setOf(`display visibility opacity content-visibility font font-size color background background-color background-image
-	background-clip -webkit-background-clip -webkit-text-fill-color fill text-shadow text-decoration text-decoration-line -webkit-text-security
-	position left right top bottom inset inset-inline-start inset-inline-end inset-inline inset-block inset-block-start inset-block-end
-	margin margin-left margin-top margin-right margin-bottom margin-inline-start margin-inline-end margin-block-start margin-inline margin-block
-	text-indent letter-spacing transform translate scale rotate zoom filter clip clip-path mask mask-image -webkit-mask -webkit-mask-image
-	overflow overflow-x overflow-y width height max-width max-height inline-size block-size max-inline-size max-block-size line-height
-	animation animation-name animation-fill-mode -webkit-animation -webkit-animation-name -webkit-animation-fill-mode all offset-path`)
 
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
@@ -45,17 +35,21 @@ func isWide(value string) bool {
 func declarations(text string, nested func(prelude, block string)) (all []declaration) {
 	for text != "" {
 		end, open := declarationEnd(text)
-		if open && nested != nil {
+		if open {
 			block, rest := blockOf(text[end+1:])
-			nested(strings.TrimSpace(text[:end]), block)
+			if nested != nil {
+				nested(strings.TrimSpace(text[:end]), block)
+			}
 			text = rest
 			continue
 		}
 		part := text[:end]
 		text = text[min(len(text), end+1):]
 		name, value, ok := strings.Cut(part, ":")
-		name = plain(strings.TrimSpace(name))
-		if !ok || !properties[name] && !strings.HasPrefix(name, "--") {
+		if name = plain(strings.TrimSpace(name)); !strings.HasPrefix(name, "--") {
+			name = properties()[name]
+		}
+		if !ok || name == "" {
 			continue
 		}
 		value = strings.TrimSpace(plain(value))
@@ -166,7 +160,8 @@ func withoutComments(text string) string {
 }
 
 // plain is a text in lower case with its escapes decoded, and with nothing in the place of
-// its strings.
+// its strings. Names of variables keep their case. An escaped character that begins no name
+// does not become what it would be without the escape.
 func plain(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return r == '\\' || r == '"' || r == '\'' || unicode.IsUpper(r) }) {
 		return text
@@ -176,8 +171,18 @@ func plain(text string) string {
 		switch text[at] {
 		case '\\':
 			r, size := escape(text[at:])
+			if r < 0x80 && !unicode.IsLetter(r) && r != '-' && r != '_' {
+				r = unicode.ReplacementChar
+			}
 			b.WriteRune(unicode.ToLower(r))
 			at += size
+		case '-':
+			end := at + 1
+			if strings.HasPrefix(text[at:], "--") {
+				end = at + nameEnd(text[at:])
+			}
+			b.WriteString(text[at:end])
+			at = end
 		case '"', '\'':
 			at = stringEnd(text, at) + 1
 			b.WriteString(`""`)
@@ -206,51 +211,4 @@ func escape(text string) (r rune, size int) {
 		end++
 	}
 	return rune(code), end
-}
-
-// The words that a browser takes for some properties.
-var keywords = map[string]map[string]bool{
-	"display": setOf(`none block inline inline-block flex inline-flex grid inline-grid table inline-table table-row table-cell table-column
-		table-row-group table-header-group table-footer-group table-column-group table-caption list-item contents flow flow-root ruby ruby-base
-		ruby-text ruby-base-container ruby-text-container math grid-lanes -webkit-box -webkit-inline-box -webkit-flex -webkit-inline-flex`),
-	"visibility":         setOf("visible hidden collapse"),
-	"content-visibility": setOf("visible auto hidden"),
-	"position":           setOf("static relative absolute fixed sticky -webkit-sticky"),
-	"font-size":          setOf("xx-small x-small small medium large x-large xx-large xxx-large smaller larger math"),
-	"overflow":           setOf("visible hidden clip scroll auto overlay"),
-	"background-clip":    setOf("border-box padding-box content-box text border-area"),
-}
-
-// isValid reports whether a browser takes a value for a property. For those that are not
-// listed here it takes anything: what reads their values does not act on what it does not
-// understand.
-func isValid(name, value string) bool {
-	if isWide(value) {
-		return true
-	}
-	fn, _, isFunction := function(value)
-	switch name {
-	case "display", "visibility", "content-visibility", "position", "overflow", "overflow-x", "overflow-y", "background-clip", "-webkit-background-clip":
-		words := keywords[strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "-webkit-"), "-x"), "-y")]
-		fields := split(value, blanks+",")
-		if name == "display" && len(fields) > 1 && slices.Contains(fields, "none") || (name == "visibility" || name == "position") && len(fields) > 1 {
-			return false
-		}
-		return isFunction || !slices.ContainsFunc(fields, func(word string) bool { return !words[word] })
-	case "opacity":
-		_, k := quantity(value, scale{em: mediumLetters, full: 1})
-		return k == number || k == unknown || k == length && (strings.HasSuffix(value, "%") || isFunction)
-	case "font-size":
-		n, k := quantity(value, scale{em: mediumLetters, full: mediumLetters})
-		return keywords[name][value] || k == unknown || (k == length || n < tiny) && n >= 0 && k != wrong && k != angle
-	case "color", "background-color", "-webkit-text-fill-color":
-		_, ok := colourOf(value)
-		return ok || value == "currentcolor"
-	case "width", "height", "max-width", "max-height", "inline-size", "block-size", "max-inline-size", "max-block-size", "text-indent", "letter-spacing", "left", "right", "top", "bottom":
-		n, k := quantity(value, scale{em: mediumLetters, full: screenWidth})
-		return isFunction || strings.IndexByte("+-.0123456789", value[0]) < 0 || k == length || k == number && n == 0 || strings.Contains(value, " ")
-	case "clip":
-		return fn == "rect" || value == "auto"
-	}
-	return true
 }

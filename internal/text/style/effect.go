@@ -1,6 +1,9 @@
 package style
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // values are the values of properties that won.
 type values struct {
@@ -92,13 +95,12 @@ func (v *values) take(name, value string) {
 		}
 		return
 	case "background":
-		v.of["background-color"], v.of["background-image"], v.of["background-clip"] = backgroundOf(value)
+		if colour, image, clip, ok := backgroundOf(value); ok {
+			v.of["background-color"], v.of["background-image"], v.of["background-clip"] = colour, image, clip
+		}
 		return
-	case "-webkit-background-clip", "-webkit-mask", "-webkit-mask-image", "-webkit-animation", "-webkit-animation-name", "-webkit-animation-fill-mode":
-		name = strings.TrimPrefix(name, "-webkit-")
-	case "inline-size", "block-size", "max-inline-size", "max-block-size":
-		name = strings.NewReplacer("inline-size", "width", "block-size", "height").Replace(name)
 	}
+	name = strings.TrimPrefix(name, "-drawn-")
 	v.of[name] = value
 }
 
@@ -107,17 +109,28 @@ func fontSize(value string) (string, bool) {
 	if isWide(value) {
 		return value, true
 	}
-	for _, part := range split(value, blanks) {
-		size := split(part, "/")
-		if len(size) == 0 {
-			continue
-		}
-		if (numberEnd(size[0]) > 0 && !isWeight(size[0]) || keywords["font-size"][size[0]] || strings.Contains(size[0], "(")) && isValid("font-size", size[0]) {
-			return size[0], len(split(value, blanks)) > 1
+	parts := split(value, blanks)
+	for i, part := range parts {
+		switch name, _, _ := strings.Cut(part, "/"); {
+		case fontWords[part] || isWeight(part) || i > 0 && parts[i-1] == "oblique" && numberEnd(part) > 0 && !isValid("font-size", part):
+		case len(parts) == 1 && systemFonts[part]:
+			return "small", true
+		case isValid("font-size", name) && len(parts) > i+1:
+			_, line, has := strings.Cut(part, "/")
+			return name, (!has || isValid("line-height", line)) && !strings.Contains(value, "!")
+		default:
+			return "", false
 		}
 	}
 	return "", false
 }
+
+// The words that may stand before the size, and those that stand for a font of the system.
+var (
+	fontWords = setOf(`normal italic oblique small-caps bold bolder lighter ultra-condensed extra-condensed condensed semi-condensed semi-expanded expanded
+		extra-expanded ultra-expanded`)
+	systemFonts = setOf("caption icon menu message-box small-caption status-bar")
+)
 
 // isWeight holds for a bare number from 1 on: letters so heavy, not so large.
 func isWeight(part string) bool {
@@ -126,24 +139,30 @@ func isWeight(part string) bool {
 }
 
 // backgroundOf are the colour, the image and the clipping of the shorthand background.
-func backgroundOf(value string) (colour, image, clip string) {
+func backgroundOf(value string) (colour, image, clip string, ok bool) {
 	colour, image, clip = "transparent", "none", "border-box"
 	if isWide(value) {
-		return value, value, value
+		return value, value, value, true
 	}
-	layers := split(value, ",")
-	for _, part := range split(strings.Join(layers, " "), blanks) {
-		name, _, isFunction := function(part)
-		if c, ok := colourOf(part); ok && (!isFunction || c.alpha > 0 || strings.HasPrefix(name, "rgb") || strings.HasPrefix(name, "hsl")) {
+	for _, part := range split(value, blanks+",/") {
+		_, _, isFunction := function(part)
+		_, isColour := colourOf(part)
+		switch {
+		case isColour || part == "currentcolor":
 			colour = part
-		} else if isFunction {
+		case isFunction:
 			image = part
-		} else if part == clipped {
+		case part == clipped:
 			clip = part
+		case !backgroundWords[part] && numberEnd(part) == 0:
+			return "", "", "", false
 		}
 	}
-	return colour, image, clip
+	return colour, image, clip, true
 }
+
+var backgroundWords = setOf(`none no-repeat repeat repeat-x repeat-y space round scroll fixed local border-box padding-box content-box border-area auto cover
+	contain left right top bottom center`)
 
 // apply turns the values into an effect.
 func (v *values) apply(e *Effect) {
@@ -151,7 +170,10 @@ func (v *values) apply(e *Effect) {
 	v.applyLetters(e)
 	v.applyColours(e)
 	em := e.On(v.outer).letters()
-	e.Hides = e.Hides || v.isOffScreen(em) || v.isCutAway(em)
+	e.Hides = e.Hides || v.isOffScreen(em) || v.isCutAway(em) || v.isBehind()
+	for name, value := range v.of {
+		e.Hides = e.Hides || isNotKnown(name, value)
+	}
 	if indent := v.of["text-indent"]; indent != "" && indent != "inherit" && indent != "unset" {
 		if e.indent = 1; isFarOff(firstOf(indent), em) {
 			e.indent = 2
@@ -162,49 +184,38 @@ func (v *values) apply(e *Effect) {
 	}
 }
 
-// isUnknown reports whether a value is a function that is not known here.
-func isUnknown(value string) bool {
-	_, k := quantity(value, scale{em: mediumLetters, full: 1})
-	return k == unknown
-}
-
 func (v *values) applyDrawing(e *Effect) {
 	switch display := v.of["display"]; {
 	case display == "" || display == "revert" || display == "revert-layer":
-	case display == "none" || isUnknown(display):
+	case display == "none":
 		e.Hides = true
-	case display == "inherit":
-		e.Shows = true
 	default:
 		e.Shows = true
 	}
 	switch visibility := v.of["visibility"]; {
 	case visibility == "" || visibility == "inherit" || visibility == "unset" || strings.HasPrefix(visibility, "revert"):
-	case visibility == "hidden" || visibility == "collapse" || isUnknown(visibility):
+	case visibility == "hidden" || visibility == "collapse":
 		e.look = 1
 	default:
 		e.look = 2
 	}
-	if hidden := v.of["content-visibility"]; hidden == "hidden" || hidden != "" && isUnknown(hidden) {
-		e.Hides = true
-	}
+	e.Hides = e.Hides || v.of["content-visibility"] == "hidden" || strings.Contains(v.of["content"], "url(")
 	switch opacity := v.of["opacity"]; {
 	case opacity == "inherit":
 		e.fades = v.outer.faded
 	case opacity != "" && !isWide(opacity):
-		n, _ := quantity(opacity, scale{em: mediumLetters, full: 1})
+		n, _ := quantity(opacity, scale{full: 1})
 		e.fades = 1 - float32(min(1, max(0, n)))
 	}
 	for _, part := range split(v.of["filter"], blanks) {
-		if name, inner, _ := function(part); name == "opacity" || name == "blur" {
-			n, k := quantity(inner, scale{em: mediumLetters, full: 1})
-			switch {
-			case k == wrong && inner == "":
-			case name == "blur":
-				e.Hides = e.Hides || n >= mostBlur || k == unknown
-			default:
-				e.fades = 1 - (1-e.fades)*float32(min(1, max(0, n)))
-			}
+		name, inner, ok := function(part)
+		n, k := quantity(inner, scale{em: mediumLetters, full: 1})
+		switch {
+		case !ok || k == wrong && inner == "":
+		case name == "opacity":
+			e.fades = 1 - (1-e.fades)*float32(min(1, max(0, n)))
+		case name == "blur" && (n >= mostBlur || k == unknown), name == "brightness" && n > mostBright:
+			e.Hides = true
 		}
 	}
 	if strings.Contains(v.of["text-decoration"]+" "+v.of["text-decoration-line"], "line-through") {
@@ -215,13 +226,16 @@ func (v *values) applyDrawing(e *Effect) {
 	}
 }
 
-// mostBlur is how many pixels a text may be blurred by and still be read.
-const mostBlur = 5.0
+// A text may be blurred by so many pixels, and be drawn so much brighter, and still be read.
+const mostBlur, mostBright = 5.0, 2.0
 
 // sizes are what the words for the size of letters stand for.
 var sizes = map[string]float32{"xx-small": 9, "x-small": 10, "small": 13, "medium": 16, "large": 18, "x-large": 24, "xx-large": 32, "xxx-large": 48, "initial": 16}
 
 func (v *values) applyLetters(e *Effect) {
+	if n, k := quantity(v.of["font-size-adjust"], scale{}); k == number && n < 0.05 {
+		e.Hides = true
+	}
 	switch size := v.of["font-size"]; size {
 	case "", "inherit", "unset", "revert", "revert-layer", "math":
 	case "smaller", "larger":
@@ -234,7 +248,7 @@ func (v *values) applyLetters(e *Effect) {
 			e.size = sizes[size]
 			return
 		}
-		n, _ := quantity(size, scale{em: v.outer.letters(), full: v.outer.letters()})
+		n, _ := quantity(size, scale{em: v.outer.letters(), full: v.outer.letters(), root: float64(v.outer.root)})
 		e.size = float32(max(0, n))
 		if inner := v.outer.letters(); inner > 0 && isRelative(size) {
 			e.size, e.multiple = float32(max(0, n)/inner), true
@@ -249,38 +263,80 @@ func isRelative(size string) bool {
 }
 
 func (v *values) applyColours(e *Effect) {
-	text := v.of["-webkit-text-fill-color"]
-	if text == "" || text == "currentcolor" || isWide(text) {
-		text = v.of["color"]
-	}
-	if fill := v.of["fill"]; v.drawn && fill != "" {
-		if text = fill; fill == "none" {
-			text = "transparent"
+	e.colour = colourIn(v.of["color"])
+	fill := v.of["-webkit-text-fill-color"]
+	if v.drawn {
+		fill = cmp.Or(v.of["fill"], fill)
+		if opacity, k := quantity(v.of["fill-opacity"], scale{full: 1}); fill == "none" || k != wrong && opacity < faint {
+			fill = "transparent"
 		}
 	}
-	switch {
-	case text == "initial":
-		e.colour = black
-	case text != "" && !isWide(text) && text != "currentcolor":
-		e.colour, _ = colourOf(text)
+	e.filled, e.unfilled = colourIn(fill), fill == "currentcolor" || fill == "initial"
+	if width, colour := parted(v.of["-webkit-text-stroke"]); width > mostStroke && colour.set {
+		e.filled = colour
 	}
-	if ground := v.of["background-color"]; ground != "" && !isWide(ground) {
-		if ground == "currentcolor" {
-			e.ground = e.On(v.outer).colour
-		} else {
-			e.ground, _ = colourOf(ground)
-		}
+	e.ground = colourIn(v.of["background-color"])
+	if v.of["background-color"] == "currentcolor" {
+		e.ground = e.On(v.outer).colour
 	}
 	image := v.of["background-image"]
 	e.covers = image != "" && image != "none" && !isWide(image)
-	if strings.Contains(v.of["background-clip"], clipped) && (e.covers || e.ground.alpha >= faint) {
-		e.covers, e.ground.written = true, clipped
+	if plain, ok := stopsOf(image); ok && e.covers {
+		e.ground, e.covers = plain, false
 	}
+	e.clipped = strings.Contains(v.of["background-clip"], clipped) && (e.covers || e.ground.alpha >= faint)
 	switch shadow := v.of["text-shadow"]; {
 	case shadow == "" || shadow == "inherit" || shadow == "unset":
-	case isWide(shadow) || shadow == "none" || strings.Contains(shadow, "transparent"):
-		e.shadow = 1
 	default:
-		e.shadow = 2
+		e.shadow.set = true
+		for _, one := range split(shadow, ",") {
+			if far, colour := parted(one); far < mostShadow && !isWide(one) && one != "none" {
+				e.shadow = cmp.Or(colour, e.On(v.outer).letter())
+			}
+		}
 	}
+}
+
+// A stroke of so many pixels covers the letter, and a shadow that is not so far is read as
+// one.
+const mostStroke, mostShadow = 3.0, 30.0
+
+// colourIn is the colour that a value sets; it is not set by one that leaves it to others.
+func colourIn(value string) Colour {
+	if value == "initial" {
+		return black
+	}
+	c, _ := colourOf(value)
+	return c
+}
+
+// parted are the largest length and the colour in a value.
+func parted(value string) (most float64, c Colour) {
+	for _, part := range split(value, blanks) {
+		if n, k := quantity(part, scale{em: mediumLetters}); k == length {
+			most = max(most, n, -n)
+		} else if one, ok := colourOf(part); ok {
+			c = one
+		}
+	}
+	return most, c
+}
+
+// stopsOf is the colour of a gradient that has no other.
+func stopsOf(image string) (c Colour, ok bool) {
+	name, inner, _ := function(image)
+	if !strings.HasSuffix(name, "gradient") {
+		return c, false
+	}
+	for _, stop := range split(inner, ",") {
+		one, isColour := colourOf(firstOf(stop))
+		if !isColour {
+			continue
+		}
+		if c.set && !c.isNear(one) || one.alpha < 1 {
+			return c, false
+		}
+		c = one
+	}
+	return c, c.set
 }

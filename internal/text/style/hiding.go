@@ -1,6 +1,7 @@
 package style
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -26,7 +27,7 @@ func (v *values) isOffScreen(em float64) bool {
 	}
 	for _, property := range moves {
 		for _, part := range split(v.of[property], blanks) {
-			if isFarOff(part, em) || property != "margin-right" && property != "margin-bottom" && isUnknown(part) {
+			if isFarOff(part, em) {
 				return true
 			}
 		}
@@ -42,18 +43,18 @@ func (v *values) isOffScreen(em float64) bool {
 	}
 	to := func(property string) float64 {
 		n, k := quantity(firstOf(v.of[property]), scale{em: em, full: screenWidth})
-		if k != length {
+		if !k.isLength() {
 			return 0
 		}
 		return n
 	}
 	switch v.of["position"] { // a page does not scroll to the left, and not at all for what is fixed
 	case "fixed":
-		if to("left") >= screenWidth || to("top") >= 2*screenHeight || to("right") >= 2*screenWidth {
+		if to("bottom") <= -fixedMove || to("left") <= -fixedMove || to("top") <= -fixedMove || to("left") >= screenWidth || to("top") >= 2*screenHeight || to("right") >= 2*screenWidth {
 			return true
 		}
 	case "absolute":
-		if to("right") >= 2*screenWidth || to("left") >= farMove {
+		if to("right") >= 2*screenWidth || to("left") >= farMove || to("bottom") >= farMove || to("top") <= -fixedMove && to("bottom") == 0 {
 			return true
 		}
 	}
@@ -61,11 +62,12 @@ func (v *values) isOffScreen(em float64) bool {
 		return true
 	}
 	spacing, k := quantity(v.of["letter-spacing"], scale{em: em, full: em})
-	return k == length && spacing <= -0.9*max(em, 1)
+	return k.isLength() && spacing <= -0.9*max(em, 1)
 }
 
-// farMove is how many pixels lead off every screen.
-const farMove = 5000
+// farMove is how many pixels lead off every screen, fixedMove how many take what keeps to
+// its edge off it.
+const farMove, fixedMove = 5000, 200
 
 // matrix are the numbers of a matrix in transform.
 func (v *values) matrix() (m []float64) {
@@ -84,7 +86,7 @@ func (v *values) matrix() (m []float64) {
 // isFarOff reports whether a length leads off the screen, to the left or the top.
 func isFarOff(value string, em float64) bool {
 	n, k := quantity(value, scale{em: em, full: 500})
-	return k == length && n <= -500
+	return (k.isLength() || k == unknown) && n <= -500
 }
 
 // isClip reports whether clip leaves next to nothing.
@@ -121,10 +123,18 @@ func (v *values) transforms(kind string) (all []string) {
 // scaled is by how much an element is drawn smaller or larger.
 func (v *values) scaled(em float64) (factor float64, ok bool) {
 	factor = 1
-	for _, part := range v.transforms("scale") {
-		if n, k := quantity(part, scale{em: em, full: 1}); k != wrong {
-			factor, ok = min(factor, max(n, -n)), true
+	for _, part := range append(split(v.of["transform"], blanks), "scale("+v.of["scale"]+")") {
+		name, inner, _ := function(part)
+		if !strings.HasPrefix(name, "scale") {
+			continue
 		}
+		least := math.Inf(1)
+		for _, one := range split(inner, blanks+",") {
+			if n, k := quantity(one, scale{em: em, full: 1}); k != wrong {
+				least, ok = min(least, max(n, -n)), true
+			}
+		}
+		factor *= min(1, least)
 	}
 	if m := v.matrix(); len(m) == 6 {
 		if area := m[0]*m[3] - m[1]*m[2]; area < tiny*tiny/100 && area > -tiny*tiny/100 {
@@ -145,67 +155,106 @@ func (v *values) isCutAway(em float64) bool {
 	if clipsAll(v.of["clip-path"], em) || v.isTurnedAway() || v.isMasked() {
 		return true
 	}
+	contains := v.of["contain"]
+	if (contains == "strict" || strings.Contains(contains, "size")) && v.of["height"] == "" {
+		return true
+	}
 	cuts := func(axis string) bool {
 		how := v.of["overflow"] + " " + v.of["overflow-"+axis]
-		return strings.Contains(how, "hidden") || strings.Contains(how, "clip") || strings.Contains(how, "scroll") || strings.Contains(how, "auto")
+		return strings.Contains(contains, "paint") || strings.Contains(contains, "content") || strings.Contains(how, "hidden") || strings.Contains(how, "clip") || strings.Contains(how, "scroll") || strings.Contains(how, "auto")
 	}
 	small := func(sides ...string) bool {
 		return slices.ContainsFunc(sides, func(side string) bool {
 			n, k := quantity(v.of[side], scale{em: em, full: screenWidth})
-			return v.of[side] != "" && (k == unknown || (k == length || k == number) && n >= 0 && n <= 2)
+			return v.of[side] != "" && (k == unknown || (k.isLength() || k == number) && n >= 0 && n <= 2)
 		})
 	}
 	if !cuts("x") && !cuts("y") {
 		return false
 	}
+	if indent := firstOf(v.of["text-indent"]); strings.HasSuffix(indent, "%") && v.of["white-space"] == "nowrap" {
+		if n, _ := quantity(indent, scale{full: 1}); n >= 1 {
+			return true
+		}
+	}
 	line, k := quantity(v.of["line-height"], scale{em: em, full: em})
-	flat := k == length && line <= 2 || k == number && line*em <= 2
+	flat := k.isLength() && line <= 2 || k == number && line*em <= 2
 	return flat && v.of["height"] == "" || small("width", "max-width") || small("height", "max-height")
 }
 
-// isTurnedAway reports whether an element is turned so that its edge is seen.
+// isTurnedAway reports whether an element is turned so that its edge is seen, or its back
+// where that is not drawn.
 func (v *values) isTurnedAway() bool {
-	for _, axis := range []string{"rotatex", "rotatey"} {
-		for _, part := range v.transforms(axis) {
-			if n, k := quantity(part, scale{}); k == angle && int(n*4) != 0 && n*4 == float64(int(n*4)) && int(n*4)%2 != 0 {
+	x, y := 0.0, 0.0
+	turn := func(axis, by string) {
+		n, k := quantity(by, scale{})
+		switch {
+		case k != angle:
+		case axis == "x":
+			x += n
+		case axis == "y":
+			y += n
+		}
+	}
+	for _, part := range split(v.of["transform"], blanks) {
+		name, inner, _ := function(part)
+		turn(strings.TrimPrefix(name, "rotate"), inner)
+		for _, by := range split(inner, ",") {
+			if n, k := quantity(by, scale{}); strings.HasPrefix(name, "skew") && k == angle && math.Abs(math.Cos(2*math.Pi*n)) < edge {
 				return true
 			}
 		}
 	}
-	return false
+	parts := split(v.of["rotate"], blanks)
+	switch len(parts) {
+	case 2:
+		turn(parts[0], parts[1])
+		turn(parts[1], parts[0])
+	case 4: // about an axis that is not one of the three
+		return parts[0] != "0" || parts[1] != "0"
+	}
+	a, b := math.Cos(2*math.Pi*x), math.Cos(2*math.Pi*y)
+	return math.Abs(a*b) < edge || a*b < 0 && v.of["backface-visibility"] == "hidden"
 }
 
-// isMasked reports whether a mask lets nothing through.
+// edge is the share of its height at which an element is a line.
+const edge = 0.02
+
+// isBehind reports whether an element stands behind the ground of what it is in.
+func (v *values) isBehind() bool {
+	n, _ := quantity(v.of["z-index"], scale{})
+	return n < 0 && v.of["position"] != "" && v.of["position"] != "static" && (v.outer.ground.set || v.outer.covered)
+}
+
+// isMasked reports whether a mask lets nothing through. Of one that is moved, sized or
+// composed that is not known.
 func (v *values) isMasked() bool {
-	for _, property := range []string{"mask", "mask-image"} {
-		for _, part := range split(v.of[property], blanks+",") {
-			name, inner, ok := function(part)
-			if !ok || !strings.HasSuffix(name, "gradient") {
-				continue
-			}
-			clear, stops := 0, 0
-			for _, stop := range split(inner, ",") {
-				if c, ok := colourOf(firstOf(stop)); ok {
-					if stops++; c.alpha < faint {
-						clear++
-					}
-				}
-			}
-			if stops > 0 && clear == stops {
-				return true
-			}
+	parts := append(split(v.of["mask"], blanks+","), split(v.of["mask-image"], blanks+",")...)
+	if len(parts) == 0 && v.of["mask-border"] == "" || len(parts) == 1 && (parts[0] == "none" || isWide(parts[0])) {
+		return false
+	}
+	if len(parts) != 1 || v.of["mask-size"]+v.of["mask-position"]+v.of["mask-mode"]+v.of["mask-border"] != "" {
+		return true
+	}
+	_, inner, _ := function(parts[0])
+	for _, stop := range split(inner, ",") {
+		if c, ok := colourOf(firstOf(stop)); ok && c.alpha >= faint {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // clipsAll reports whether a clip path leaves nothing.
 func clipsAll(path string, em float64) bool {
-	name, inner, ok := function(firstOf(path))
-	if !ok {
-		return false
+	var name, inner string
+	for _, part := range split(path, blanks) {
+		if shape, in, ok := function(part); ok {
+			name, inner = shape, in
+		}
 	}
 	inner, _, _ = strings.Cut(inner, " round ")
+	inner, centre, _ := strings.Cut(inner, "at ")
 	parts := split(inner, ", ")
 	of := func(i int) float64 {
 		if len(parts) == 0 {
@@ -228,42 +277,45 @@ func clipsAll(path string, em float64) bool {
 	case "inset":
 		return len(parts) > 0 && (percent(0, 2) && of(0)+of(2) >= box || percent(1, 3) && of(1)+of(3) >= box)
 	case "circle", "ellipse":
-		if len(parts) == 0 || parts[0] == "at" {
-			return false
+		for _, at := range split(centre, blanks) {
+			if n, _ := quantity(at, scale{em: em, full: 100}); n < -box {
+				return true
+			}
 		}
-		n, k := quantity(parts[0], scale{em: em, full: 100})
-		return k == unknown || (k == length || k == number) && n <= 1
+		return slices.ContainsFunc(parts, func(part string) bool {
+			n, k := quantity(part, scale{em: em, full: 100})
+			return k != wrong && n <= 1
+		})
 	case "polygon":
 		return isFlat(split(inner, ","), em)
 	case "rect":
-		return len(parts) == 4 && parts[1] != "auto" && parts[2] != "auto" && (of(2)-of(0) <= 1 || of(1)-of(3) <= 1)
+		return len(parts) == 4 && (parts[2] != "auto" && of(2)-of(0) <= 1 || parts[1] != "auto" && of(1)-of(3) <= 1)
 	case "xywh":
-		return len(parts) >= 4 && (of(2) <= 1 || of(3) <= 1)
-	case "url", "shape":
-		return false // a shape that is drawn elsewhere
-	case "path":
-		return inner == "" || len(inner) < 8
+		return len(parts) >= 4 && (of(2) <= 1 || of(3) <= 1 || of(0)+of(2) <= 1 || of(1)+of(3) <= 1)
 	}
-	return true
+	return false
 }
 
-// isFlat reports whether all corners of a polygon lie on one line along an axis.
+// isFlat reports whether a polygon has next to no area, or lies left of or above its box.
 func isFlat(corners []string, em float64) bool {
-	var low, high [2]float64
-	n := 0
+	var first, last [2]float64
+	area, n, outside := 0.0, 0, [2]bool{true, true}
 	for _, corner := range corners {
 		at := split(corner, blanks)
-		if len(at) != 2 || at[0] == "nonzero" || at[0] == "evenodd" {
+		if len(at) != 2 {
 			continue
 		}
+		here := last
 		for axis, value := range at {
-			x, _ := quantity(value, scale{em: em, full: 100})
-			if n == 0 {
-				low[axis], high[axis] = x, x
-			}
-			low[axis], high[axis] = min(low[axis], x), max(high[axis], x)
+			here[axis], _ = quantity(value, scale{em: em, full: 100})
+			outside[axis] = outside[axis] && here[axis] <= 0
 		}
-		n++
+		if n++; n == 1 {
+			first, last = here, here
+		}
+		area += last[0]*here[1] - last[1]*here[0]
+		last = here
 	}
-	return n > 0 && (high[0]-low[0] <= 1 || high[1]-low[1] <= 1)
+	area += last[0]*first[1] - last[1]*first[0]
+	return n > 0 && (math.Abs(area) <= 2 || outside[0] || outside[1])
 }

@@ -344,7 +344,9 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 	if s != nil && len(s.frames) > 0 {
 		ordered = append(ordered, s.ending(ordered)...)
 	}
-	return effectOf(ordered, outer, e.Drawn), place
+	effect := effectOf(ordered, outer, e.Drawn)
+	effect.root = e.Root
+	return effect, place
 }
 
 // stands reports whether a compound stands where its selector wants it.

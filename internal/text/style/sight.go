@@ -1,5 +1,7 @@
 package style
 
+import "cmp"
+
 // Sight says how much of the text in an element a reader sees.
 type Sight struct {
 	None      bool // the element is not drawn, nor is anything in it
@@ -7,10 +9,13 @@ type Sight struct {
 	faded     float32
 	size      float32 // of the letters, in pixels; 0 stands for what nothing set
 	shrunk    float32 // by how much the element is drawn smaller, 0 for not at all
+	root      float32 // the size of the page's letters, as size
 	colour    Colour
+	filled    Colour // of the letters, where it is not that of the text
 	ground    Colour // what is behind the text
 	covered   bool   // an image is behind it, or something else whose colour is not known
-	shadowed  bool   // its letters have a shadow, by which they are seen
+	clipped   bool   // what is behind it shows through the letters alone
+	shadow    Colour // of the letters
 	moved     bool   // its lines begin off the screen
 	vars      *variable
 }
@@ -38,20 +43,21 @@ func (s Sight) Text() bool {
 	if s.None || s.invisible || s.moved || s.letters()*s.drawn() < tiny || 1-s.faded < faint {
 		return false
 	}
-	colour := s.colour
-	if !colour.set {
-		colour = black
-	}
-	if s.shadowed {
+	behind := s.behind()
+	if s.shadow.alpha >= faint && !s.shadow.isLike(behind) {
 		return true
 	}
-	if colour.alpha < faint {
-		return s.covered && s.ground.written == clipped
+	letter := s.letter()
+	if letter.alpha < faint {
+		return s.clipped
 	}
-	return s.covered || !colour.isLike(s.behind())
+	return s.covered || !letter.isLike(behind)
 }
 
-// clipped stands as what is written of a ground that shows through the letters alone.
+// letter is the colour of the letters.
+func (s Sight) letter() Colour { return cmp.Or(s.filled, s.colour, black) }
+
+// clipped stands for a ground that shows through the letters alone.
 const clipped = "text"
 
 func (s Sight) letters() float64 {
@@ -90,10 +96,14 @@ type Effect struct {
 	sized    bool
 	shrinks  float32
 	shrunk   bool
+	root     bool // it is the element that all others are in
 	colour   Colour
+	filled   Colour
+	unfilled bool // the letters have the colour of the text again
 	ground   Colour
 	covers   bool
-	shadow   uint8 // 1 none, 2 has one
+	clipped  bool
+	shadow   Colour
 	indent   uint8 // 1 on the screen, 2 off it
 	vars     *variable
 }
@@ -111,7 +121,9 @@ func (e *Effect) On(s Sight) Sight {
 		if e.multiple {
 			size *= s.letters()
 		}
-		s.size = float32(size + unset)
+		if s.size = float32(size + unset); e.root {
+			s.root = s.size
+		}
 	}
 	if e.shrunk {
 		s.shrunk = float32(s.drawn()*float64(e.shrinks) + unset)
@@ -119,14 +131,15 @@ func (e *Effect) On(s Sight) Sight {
 	if e.colour.set {
 		s.colour = e.colour
 	}
+	if e.unfilled || e.filled.set {
+		s.filled = e.filled
+	}
 	if e.ground.set && e.ground.alpha > 0 {
 		s.ground, s.covered = e.ground.over(s.behind()), s.covered && e.ground.alpha < 1
 	}
-	if e.covers {
-		s.covered, s.ground.written = true, e.ground.written
-	}
-	if e.shadow != 0 {
-		s.shadowed = e.shadow == 2
+	s.covered, s.clipped = s.covered || e.covers, e.clipped || s.clipped && !e.ground.set
+	if e.shadow.set {
+		s.shadow = e.shadow
 	}
 	if e.indent != 0 {
 		s.moved = e.indent == 2

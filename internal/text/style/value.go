@@ -1,6 +1,7 @@
 package style
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -16,7 +17,9 @@ const (
 
 // pixels are the units of length that are the same everywhere.
 var pixels = map[string]float64{
-	"px": 1, "pt": 96.0 / 72, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "q": 96 / 101.6, "rem": mediumLetters, "rlh": 1.2 * mediumLetters,
+	"px": 1, "pt": 96.0 / 72, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "q": 96 / 101.6,
+	"cqw": screenWidth / 100, "cqh": screenHeight / 100, "cqi": screenWidth / 100, "cqb": screenHeight / 100,
+	"cqmin": screenHeight / 100, "cqmax": screenWidth / 100,
 	"vw": screenWidth / 100, "vh": screenHeight / 100, "vi": screenWidth / 100, "vb": screenHeight / 100,
 	"vmin": screenHeight / 100, "vmax": screenWidth / 100,
 }
@@ -28,6 +31,7 @@ var letters = map[string]float64{"em": 1, "ex": 0.5, "ch": 0.5, "ic": 1, "cap": 
 type scale struct {
 	em   float64 // the size of letters, in pixels
 	full float64 // what 100 % is
+	root float64 // the size of the page's letters, 0 for what nothing set
 }
 
 // kind is what a value measures.
@@ -36,10 +40,14 @@ type kind uint8
 const (
 	wrong   kind = iota // not a value of this kind
 	number              // without a unit
-	length              // in pixels, percentages included
+	share               // of something, in pixels
+	length              // in pixels
 	angle               // in turns
 	unknown             // a function that is not known here
 )
+
+// isLength holds for what is measured in pixels.
+func (k kind) isLength() bool { return k == share || k == length }
 
 // quantity reads a number, a length or an expression of them. Text is in lower case.
 func quantity(text string, by scale) (float64, kind) {
@@ -49,8 +57,11 @@ func quantity(text string, by scale) (float64, kind) {
 	if k == unknown {
 		return 0, unknown
 	}
-	if p.text != "" || k == wrong || math.IsNaN(n) {
+	if p.text != "" || k == wrong {
 		return 0, wrong
+	}
+	if math.IsNaN(n) {
+		n = 0
 	}
 	return n, k
 }
@@ -70,8 +81,9 @@ func (p *expression) blanks() { p.text = strings.TrimLeft(p.text, " \t\n\r\f") }
 func (p *expression) sum(depth int) (float64, kind) {
 	n, k := p.product(depth)
 	for p.inside && k != wrong && k != unknown {
+		apart := p.text != "" && strings.IndexByte(blanks, p.text[0]) >= 0
 		p.blanks()
-		if p.text == "" || p.text[0] != '+' && p.text[0] != '-' {
+		if len(p.text) < 2 || p.text[0] != '+' && p.text[0] != '-' || !apart || strings.IndexByte(blanks, p.text[1]) < 0 {
 			break
 		}
 		sign := 1.0
@@ -83,6 +95,9 @@ func (p *expression) sum(depth int) (float64, kind) {
 		if also == wrong || also == unknown {
 			return 0, also
 		}
+		if k != also && !(k.isLength() && also.isLength()) {
+			return 0, wrong
+		}
 		n, k = n+sign*m, max(k, also)
 	}
 	return n, k
@@ -91,8 +106,10 @@ func (p *expression) sum(depth int) (float64, kind) {
 func (p *expression) product(depth int) (float64, kind) {
 	n, k := p.factor(depth)
 	for p.inside && k != wrong && k != unknown {
+		rest := p.text
 		p.blanks()
 		if p.text == "" || p.text[0] != '*' && p.text[0] != '/' {
+			p.text = rest
 			break
 		}
 		by := p.text[0]
@@ -101,6 +118,8 @@ func (p *expression) product(depth int) (float64, kind) {
 		switch {
 		case also == wrong || also == unknown:
 			return 0, also
+		case also != number && (by == '/' || k != number):
+			return 0, unknown
 		case by == '*':
 			n *= m
 		default:
@@ -137,6 +156,10 @@ func (p *expression) factor(depth int) (float64, kind) {
 		return 0, wrong
 	}
 	p.text = p.text[len(name)+1:]
+	if name == "env" && strings.HasPrefix(p.text, "safe-area-inset-") {
+		_, p.text = argument(p.text)
+		return 0, length
+	}
 	return p.call(name, depth)
 }
 
@@ -186,7 +209,7 @@ func (p *expression) call(name string, depth int) (float64, kind) {
 func (p *expression) unit(n float64) (float64, kind) {
 	if strings.HasPrefix(p.text, "%") {
 		p.text = p.text[1:]
-		return n / 100 * p.full, length
+		return n / 100 * p.full, share
 	}
 	name := p.text[:nameEnd(p.text)]
 	p.text = p.text[len(name):]
@@ -198,6 +221,9 @@ func (p *expression) unit(n float64) (float64, kind) {
 	}
 	if size, ok := letters[name]; ok {
 		return n * size * p.em, length
+	}
+	if size, ok := letters[strings.TrimPrefix(name, "r")]; ok { // of the page's letters
+		return n * size * cmp.Or(p.root, mediumLetters), length
 	}
 	if long := len(name); long > 2 && (name[0] == 's' || name[0] == 'l' || name[0] == 'd') && name[1] == 'v' { // svh, lvw, dvmin
 		if size, ok := pixels[name[1:]]; ok {
