@@ -33,6 +33,8 @@ const (
 	foundByBullet        = "- **Found by**: " // once for each
 	quoteBullet          = "- **Quote**:"
 	suggestionBullet     = "- **Suggestion**:"
+	confidenceBullet     = "- **Confidence**: "
+	checkedBullet        = "- **Second reader**: "
 	decisionBullet       = "- **Decision**: "
 	reasonBullet         = "- **Reason**:"
 
@@ -165,11 +167,17 @@ func writeFinding(b *strings.Builder, f Finding) {
 		}
 		quoted = writeField(b, field.label, field.text)
 	}
-	if quoted && (len(f.FoundBy) > 0 || f.Decision != "") {
+	if quoted && (f.Confidence+f.Checked+f.Decision != "" || len(f.FoundBy) > 0) {
 		b.WriteByte('\n')
+	}
+	if f.Confidence != "" {
+		b.WriteString(confidenceBullet + f.Confidence + "\n")
 	}
 	for _, name := range f.FoundBy {
 		b.WriteString(foundByBullet + inLine.apply(name) + "\n")
+	}
+	if f.Checked != "" {
+		b.WriteString(checkedBullet + f.Checked + "\n")
 	}
 	if f.Decision != "" {
 		b.WriteString(decisionBullet + f.Decision + "\n")

@@ -67,6 +67,8 @@ func checkRoundTrip(t *testing.T, p review.Payload, warnings []string) {
 			f.Quote, f.Suggestion, f.Decision, f.Reason = f.Description, f.Recommendation, decision, f.Title
 			f.FoundBy = []string{f.Title, f.Category}
 		}
+		f.Confidence = append([]string{""}, review.Confidences...)[(i+len(p.ChangeID))%4]
+		f.Checked = []string{"", review.Confirmed, review.Refuted, review.Unclear}[(i+len(p.Summary))%4]
 	}
 	data := review.FormatFindings(p, findings, warnings)
 	got := review.Read(data)

@@ -20,18 +20,18 @@ const RefutedBecause = "refuted by the verifier: "
 // Policy says which findings keep a review from passing. What a reviewer calls the
 // whole is not enough for that.
 type Policy struct {
-	FailOn    string            // one of [Thresholds]: findings of that severity or above count
-	Agree     int               // how many reviewers must have found it; 0 as 1
-	Dismissed Dismissals        // what a person wants to hear no more of
-	Known     map[string]bool   // by id, what was found before
-	Refuted   map[string]string // by id, why the code does not bear it out, says another reader
-	FailedNew *int64            // tests that fail with the change and not without it; nil: all that failed
+	FailOn    string          // one of [Thresholds]: findings of that severity or above count
+	Agree     int             // how many reviewers must have found it; 0 as 1
+	Dismissed Dismissals      // what a person wants to hear no more of
+	Known     map[string]bool // by id, what was found before
+	Checked   []Checked       // what another reader said of findings
+	FailedNew *int64          // tests that fail with the change and not without it; nil: all that failed
 }
 
 // Spares says why a finding does not count, "" when it does.
 func (p Policy) Spares(f Finding) string {
 	dismissed, _ := p.Dismissed.Of(f)
-	refuted, isRefuted := p.Refuted[f.ID]
+	refuted, isRefuted := p.refuted(f)
 	switch {
 	case dismissed != nil:
 		return "dismissed: " + dismissed.Reason
@@ -45,24 +45,29 @@ func (p Policy) Spares(f Finding) string {
 	return ""
 }
 
-// RefutedBy is what verifiers refuted, with the reason, by id.
-func RefutedBy(checked []Checked) map[string]string {
-	refuted := map[string]string{}
-	for _, c := range checked {
-		if c.Verdict == Refuted {
-			refuted[c.ID] = c.Because
-		}
-	}
-	return refuted
+// refuted reports whether another reader refuted a finding, and why.
+func (p Policy) refuted(f Finding) (because string, is bool) {
+	c := p.checked(f)
+	return c.Because, c.Verdict == Refuted
 }
 
-// Decide notes in findings what persons and verifiers decided about them.
+// checked is what another reader said of a finding.
+func (p Policy) checked(f Finding) Checked {
+	for _, c := range p.Checked {
+		if c.ID == f.ID {
+			return c
+		}
+	}
+	return Checked{}
+}
+
+// Decide notes in findings what persons and verifiers said and decided about them.
 func (p Policy) Decide(findings []Finding) []Finding {
 	findings = slices.Clone(findings)
 	for i, f := range findings {
 		dismissed, _ := p.Dismissed.Of(f)
-		refuted, isRefuted := p.Refuted[f.ID]
-		f.Decision, f.Reason = "", ""
+		refuted, isRefuted := p.refuted(f)
+		f.Decision, f.Reason, f.Checked = "", "", p.checked(f).Verdict
 		switch {
 		case dismissed != nil:
 			f.Decision, f.Reason = DecidedDismissed, dismissed.Reason

@@ -34,7 +34,7 @@ func TestPolicyDecides(t *testing.T) {
 		{"a verdict that a person ended", review.Policy{FailOn: "low", Dismissed: review.Dismissals{{ID: "a",
 			Reason: "known to the team"}}}, review.MajorIssues, nil, []review.Finding{finding("a", review.High)}, ""},
 		{"a verdict that rests on another finding", review.Policy{FailOn: "high", Dismissed: review.Dismissals{{ID: "a",
-			Reason: "known"}}, Refuted: map[string]string{"b": "no"}}, review.MajorIssues, nil, []review.Finding{finding("a",
+			Reason: "known"}}, Checked: []review.Checked{{ID: "b", Verdict: review.Refuted, Because: "no"}}}, review.MajorIssues, nil, []review.Finding{finding("a",
 			review.High), finding("b", review.High)}, "MAJOR_ISSUES"},
 		{"found before", review.Policy{FailOn: "low", Known: map[string]bool{"a": true}}, review.NeedsFix, nil, []review.Finding{finding("a", review.High), finding("b", review.Low)}, "1 finding"},
 		{"found by one of two", review.Policy{FailOn: "low", Agree: 2}, review.NeedsFix, nil, []review.Finding{finding("a", review.High, "one")}, ""},

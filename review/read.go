@@ -3,6 +3,7 @@ package review
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -145,18 +146,29 @@ func (p *parser) finding(title string) Finding {
 			*field.into = p.field(text)
 		}
 	}
+	f.Confidence = p.oneOf(confidenceBullet, Confidences)
 	for name, ok := p.has(foundByBullet); ok; name, ok = p.has(foundByBullet) {
 		f.FoundBy = append(f.FoundBy, inLine.undo(name))
 	}
-	if decision, ok := p.has(decisionBullet); ok {
-		if f.Decision = decision; decision != DecidedDismissed && decision != DecidedRefuted {
-			p.fail(DecidedDismissed + " or " + DecidedRefuted)
-		}
+	f.Checked = p.oneOf(checkedBullet, []string{Confirmed, Refuted, Unclear})
+	if f.Decision = p.oneOf(decisionBullet, []string{DecidedDismissed, DecidedRefuted}); f.Decision != "" {
 		if text, ok := p.has(reasonBullet); ok {
 			f.Reason = p.field(text)
 		}
 	}
 	return f
+}
+
+// oneOf is a word behind a label, "" where the label is not there.
+func (p *parser) oneOf(label string, words []string) string {
+	word, ok := p.has(label)
+	if !ok {
+		return ""
+	}
+	if !slices.Contains(words, word) {
+		p.fail(strings.Join(words, ", "))
+	}
+	return word
 }
 
 func (p *parser) place() (file string, line *int64) {

@@ -13,10 +13,14 @@ import (
 // Report is the review for people and programs: one case with a finding for
 // every issue that nobody has decided and, where the file is not as it should be, one for
 // the verdict.
-func (s Shown) Report() report.Report { return s.ReportAs(s.Passed()) }
+func (s Shown) Report() report.Report {
+	return s.ReportAs(s.Passed(), len(s.Issues)-s.Counts.Total())
+}
 
-// ReportAs is Report of a review of which somebody else says whether it passes.
-func (s Shown) ReportAs(passes bool) report.Report {
+// ReportAs is Report of a review of which somebody else says whether it passes, and how many
+// findings do not count. What stops nothing although its reviewer wants it changed is said to
+// be neither a pass nor a failure.
+func (s Shown) ReportAs(passes bool, spared int) report.Report {
 	var open []Finding
 	var decided []string
 	for _, f := range s.Issues {
@@ -29,9 +33,12 @@ func (s Shown) ReportAs(passes bool) report.Report {
 	r := report.Report{
 		Name:    "review",
 		Title:   "Code review",
-		Summary: s.Verdict + ", " + s.issueWords(),
+		Summary: s.Verdict + ", " + s.issueWords(passes, spared),
 		Status:  report.PassIf(passes),
 		Rules:   rules(open),
+	}
+	if passes && s.Verdict != string(Approved) {
+		r.Status = report.Warn
 	}
 	if s.ChangeID != "" {
 		r.Title = "Code review of " + s.ChangeID
@@ -73,11 +80,20 @@ func (s Shown) ReportAs(passes bool) report.Report {
 const SparedHeading = "Findings that do not count"
 
 // issueWords counts the issues; those of a file of another layout are not known.
-func (s Shown) issueWords() string {
-	if !s.Complete {
+func (s Shown) issueWords(passes bool, spared int) string {
+	words := s.Counts.Words()
+	switch {
+	case !s.Complete:
 		return "only the verdict can be read"
+	case s.Counts.Total() == 0 && spared > 0:
+		return "none of " + report.Counted(spared, "finding") + " counts"
+	case spared > 0:
+		words += fmt.Sprintf(" and %d that do not count", spared)
 	}
-	return s.Counts.Words()
+	if passes && s.Verdict != string(Approved) && s.Counts.Total() > 0 {
+		words += ", none of which stops it"
+	}
+	return words
 }
 
 func (s Shown) caseName() string {

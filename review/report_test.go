@@ -42,6 +42,34 @@ func TestGoldenReports(t *testing.T) {
 	}
 }
 
+// TestPassAndWantingFixesAreNotBothSaid: where no finding counts although the reviewer wants
+// fixes, no format says pass, and none says that there are no issues; what is grave and
+// refuted passes nothing before a person has looked.
+func TestPassAndWantingFixesAreNotBothSaid(t *testing.T) {
+	p := sample(review.NeedsFix)
+	p.TestResults = nil
+	p.Issues = p.Issues[:2]
+	p.Issues[0].Severity, p.Issues[1].Severity = review.Medium, review.Medium
+	shown := func(decision string, severity review.Severity) review.Shown {
+		p.Issues[0].Severity = severity
+		found := review.Identify(p.Issues)
+		for i := range found {
+			found[i].Decision = decision
+		}
+		return review.Show("/REVIEW.md", review.FormatFindings(p, found, nil))
+	}
+	for _, f := range report.Formats() {
+		if out := string(render(t, f.Name, shown(review.DecidedRefuted, review.Medium).Report())); strings.Contains(out, "pass") || strings.Contains(out, "no issues") {
+			t.Errorf("%s:\n%s", f.Name, out)
+		}
+	}
+	for decision, passes := range map[string]bool{review.DecidedRefuted: false, review.DecidedDismissed: true} {
+		if s := shown(decision, review.High); s.Passed() != passes {
+			t.Errorf("%s: it passes: %v", decision, s.Passed())
+		}
+	}
+}
+
 func TestReportOfAHandWrittenFileCountsNoIssues(t *testing.T) {
 	r := review.Show("/REVIEW.md", []byte("# Verdict: APPROVED\n\n## Verdict\n\nAPPROVED\n\n## Issues\n\n- HIGH: it leaks\n")).Report()
 	if r.Status != report.Pass || !strings.Contains(r.Summary, "only the verdict") {

@@ -1,6 +1,8 @@
 package review
 
 import (
+	"slices"
+
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -40,7 +42,7 @@ func Show(path string, data []byte) Shown {
 		Warnings:    r.Warnings,
 		Problems:    r.Problems,
 	}
-	s.Counts = countsOf(s.Issues)
+	s.Counts = CountsOf(s.Issues)
 	s.AgentdVerdict = Unreadable
 	if verdict, err := AgentdVerdict(data); err == nil {
 		s.AgentdVerdict = verdict.String()
@@ -50,14 +52,15 @@ func Show(path string, data []byte) Shown {
 }
 
 // Passed reports whether the review approves the change, clearly and for every
-// reader, or everything that it found was decided.
+// reader, or everything that it found was decided; what is grave by a person.
 func (s Shown) Passed() bool {
-	decided := len(s.Issues) > 0 && s.TestResults.FailedTests() == 0 && s.Counts.Total() == 0
+	decided := len(s.Issues) > 0 && s.TestResults.FailedTests() == 0 && s.Counts.Total() == 0 &&
+		!slices.ContainsFunc(s.Issues, func(f Finding) bool { return f.Severity == High && f.Decision == DecidedRefuted })
 	return s.Agree && (s.Verdict == string(Approved) || decided)
 }
 
-// countsOf counts the findings that nobody has decided.
-func countsOf(findings []Finding) Counts {
+// CountsOf counts the findings that nobody has decided.
+func CountsOf(findings []Finding) Counts {
 	var p Payload
 	for _, f := range findings {
 		if f.Decision == "" {

@@ -80,7 +80,7 @@ func (p Policy) ForPerson(findings []Finding, dropped []Dropped, open []Unanswer
 		}
 	}
 	for _, f := range findings {
-		_, refuted := p.Refuted[f.ID]
+		_, refuted := p.refuted(f)
 		if dismissed, _ := p.Dismissed.Of(f); refuted && dismissed == nil && f.Severity == High {
 			add(f.ID, fmt.Sprintf("the finding %q is High, and the verifier refutes it", f.Title))
 		}

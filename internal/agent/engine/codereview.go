@@ -499,7 +499,7 @@ func (v *Reviewing) end(board *job.Board, ended *CodeReviewOutcome, why string) 
 		Outcome: reviews.Outcome(ended.CodeReviewed), Files: evidenceOf(v.review.whole, ended.CodeReviewed).Files,
 		Second: ended.Second, Checked: ended.Checked, Head: v.review.whole.Head, ForPerson: v.review.Unanswered(), Spent: run.Spent(board.Spent()),
 	}
-	policy := review.Policy{Dismissed: v.review.in.Dismissed, Refuted: review.RefutedBy(ended.Checked)}
+	policy := review.Policy{Dismissed: v.review.in.Dismissed, Checked: ended.Checked}
 	decided := policy.Decide(ended.Findings)
 	return reviews.End(board.Folder(), review.FormatFindings(ended.Review, decided, ended.Warnings), kept)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/forge"
+	"github.com/tidegate/tidegate/review"
 )
 
 // maxComment is the most bytes of a comment; GitHub takes 65,536 characters.
@@ -129,7 +130,15 @@ func (r ReviewRun) outcome() string {
 	case r.Nothing:
 		return "Nothing to review"
 	}
+	if r.spared() {
+		return "No finding stops it"
+	}
 	return "Passes"
+}
+
+// spared reports whether a review passes although its reviewer wants something changed.
+func (r ReviewRun) spared() bool {
+	return r.NeedsPerson == nil && r.Fails == nil && !r.Nothing && r.Verdict != string(review.Approved)
 }
 
 // published is what a summary says besides the review.
@@ -145,7 +154,7 @@ func (r ReviewRun) summaryComment(p published) string {
 	var b strings.Builder
 	b.WriteString(mark("review", r.ChangeID, p.head) + "\n")
 	b.WriteString("### Code review: " + r.outcome())
-	if !r.Nothing {
+	if !r.Nothing && !r.spared() {
 		b.WriteString(" (" + r.Verdict + ")")
 	}
 	b.WriteString("\n\n")

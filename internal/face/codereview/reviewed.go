@@ -98,7 +98,7 @@ func (s *session) reviewed(of *engine.CodeReview, out engine.CodeReviewOutcome, 
 		}
 		return r, tidegate.Errorf(tidegate.GateBlocked, details, "there is no review: %s", out.Reason)
 	}
-	policy.Refuted, policy.FailedNew = review.RefutedBy(out.Checked), r.FailedNew
+	policy.Checked, policy.FailedNew = out.Checked, r.FailedNew
 	decided := policy.Decide(out.Findings)
 	data := review.FormatFindings(out.Review, decided, out.Warnings)
 	if file := s.Call.Flag("output"); file != "" {
@@ -110,12 +110,7 @@ func (s *session) reviewed(of *engine.CodeReview, out engine.CodeReviewOutcome, 
 	r.Shown, r.Spent = review.Show(path, data), out.Spent
 	r.Dropped, r.Closed, r.Second = out.Dropped, out.Closed, out.Second
 	r.Decided = append(r.Decided, s.decided...)
-	checked := map[string]string{}
-	for _, c := range out.Checked {
-		checked[c.ID] = c.Verdict
-	}
 	for i, f := range decided {
-		f.Checked = checked[f.ID]
 		r.Issues[i] = f // with the ids that they have had from the beginning
 		why := policy.Spares(f)
 		r.Findings = append(r.Findings, Finding{f, why == "", why})
@@ -178,7 +173,8 @@ func (r ReviewRun) report() report.Report {
 			spared = append(spared, fmt.Sprintf("%s %s (%s): %s", f.ID, f.Title, f.Severity, f.Spared))
 		}
 	}
-	out := shown.ReportAs(r.Exit == 0)
+	shown.Counts = review.CountsOf(shown.Issues)
+	out := shown.ReportAs(r.Exit == 0, len(spared))
 	for _, d := range r.Dropped {
 		dropped = append(dropped, d.Title+": "+d.Why)
 	}

@@ -76,7 +76,7 @@ func (r ReviewRun) before() *engine.Before {
 			b.Checked = append(b.Checked, review.Checked{ID: f.ID, Verdict: f.Checked, Because: strings.TrimPrefix(f.Spared, review.RefutedBecause)})
 		}
 	}
-	grave, _ := review.Policy{Refuted: review.RefutedBy(b.Checked)}.ForPerson(b.Findings, r.Dropped, nil)
+	grave, _ := review.Policy{Checked: b.Checked}.ForPerson(b.Findings, r.Dropped, nil)
 	if r.Head != nil && !r.Nothing && (r.NeedsPerson == nil || grave == "" && len(r.ForPerson) > 0) {
 		b.Head = *r.Head
 	}
