@@ -404,10 +404,11 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	if task.Folder = a.held.Folder; task.Folder != "" {
 		task.Tools.Write, task.Repository = true, a.engine.repository.Load()
 	}
-	if tree := a.engine.tree; tree != nil && tree.Load() != nil && (a.held.Kind == "code_review" || a.held.Kind == "verify") {
+	reviews := a.held.Kind == "code_review" || a.held.Kind == "verify"
+	if tree := a.engine.tree; tree != nil && tree.Load() != nil && reviews {
 		task.Tree = *tree.Load()
 	}
-	if lookups := a.engine.lookups; lookups != nil && a.held.Kind == "code_review" {
+	if lookups := a.engine.lookups; lookups != nil && reviews {
 		if a.lookups == nil {
 			a.lookups = lookups()
 		}

@@ -39,7 +39,7 @@ type ChangeInput struct {
 	Guidelines []string // files that say how the project wants its code; none: those of the usual names
 	// Reviewers are the names of those who review, as [CodeReviewInput] has them.
 	Reviewers []string
-	Looking   bool // reviewers without a client may look things up in both versions
+	Sight     Sight // what reviewers see beside the diff
 	// Unconfined says that agents work without a cell: what they change of the project's
 	// repository is found by comparing.
 	Unconfined bool
@@ -117,7 +117,7 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 		return ChangeOutcome{}, err
 	}
 	options.repository, options.tree = &l.repository, &l.tree.path
-	if in.Looking {
+	if in.Sight.Tools {
 		options.lookups = func() *git.Lookup { return l.looked.Load().Lookup() }
 	}
 	out, err := drive(ctx, board, rules{settle: l.settle, outOfBudget: l.outOfBudget}, options)
@@ -314,10 +314,10 @@ func (l *loop) submit(ctx context.Context) error {
 	}
 	for n := range max(1, len(l.in.Reviewers)) {
 		reviewer := nameOf(l.in.Reviewers, n)
-		prompts := d.Prompts(l.in.ID, l.tests.run, l.earlier.Issues, WithoutClient(reviewer) && !l.in.Looking)
+		prompts := d.Prompts(l.in.ID, l.tests.run, l.earlier.Issues, l.in.Sight.blind(reviewer))
 		for i := range prompts {
 			p := &prompts[i]
-			seeing(p, reviewer, l.in.Looking)
+			p.Tree, p.Lookups = l.in.Sight.of(reviewer)
 			p.Quotes, p.TestsGone, p.Today, p.Asked, p.Guidelines = true, l.tests.gone, codeOf(*p, code),
 				git.ShowDocuments(l.documents), git.ShowDocuments(guidelines)
 			if len(p.Earlier) > 0 {

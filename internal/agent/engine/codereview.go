@@ -47,7 +47,7 @@ type CodeReviewInput struct {
 	Verifier   string            // who holds the findings against the code, "" for nobody
 	Dismissed  review.Dismissals // what a person wants to hear no more of
 	Linters    []review.Foreign  // what other tools found, which becomes part of the review
-	Looking    bool              // reviewers without a client may look things up in both versions
+	Sight      Sight             // what reviewers see beside the diff
 	Again      bool              // ask although nothing has changed since they were asked last
 	Budget     run.Budget
 }
@@ -156,11 +156,10 @@ func nameOf(reviewers []string, n int) string {
 }
 
 func (r *CodeReview) promptsOf(reviewer string) []review.Prompt {
-	blind := WithoutClient(reviewer) && !r.in.Looking
-	prompts := r.diff.Prompts(r.in.Name, r.tests.run, r.in.Earlier.Issues, blind)
+	prompts := r.diff.Prompts(r.in.Name, r.tests.run, r.in.Earlier.Issues, r.in.Sight.blind(reviewer))
 	linters := r.linters()
 	for i := range prompts {
-		seeing(&prompts[i], reviewer, r.in.Looking)
+		prompts[i].Tree, prompts[i].Lookups = r.in.Sight.of(reviewer)
 		prompts[i].Guidelines = git.ShowDocuments(r.guidelines)
 		prompts[i].Quotes, prompts[i].TestsGone, prompts[i].Today = true, r.tests.gone, codeOf(prompts[i], r.today)
 		for _, d := range r.in.Dismissed {
@@ -426,7 +425,7 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 	}
 	defer seen.clear()
 	options.tree = &seen.path
-	if v.review.in.Looking {
+	if v.review.in.Sight.Tools {
 		options.lookups = v.review.diff.Lookup
 	}
 	var ended CodeReviewOutcome
@@ -434,7 +433,7 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 		w := v.work
 		w.Kinds = []job.Kind{job.ReviewCode(v.asked)}
 		if v.second != nil {
-			w.Kinds = append(w.Kinds, job.ReadingCode(options.Desk, v.second.Questions))
+			w.Kinds = append(w.Kinds, job.ReadingCode(options.Desk, v.second.Questions, v.review.in.Sight.of))
 		}
 		return w
 	}, func(ctx context.Context, board *job.Board) (more bool, err error) {
@@ -653,13 +652,27 @@ func lookupOffers() []driver.Offer {
 	return offers
 }
 
-// seeing says in a prompt how its reviewer sees more than the diff: in a folder, or by
-// tools where it has no client. One that does not is shown whole functions.
-func seeing(p *review.Prompt, reviewer string, looking bool) {
-	p.Tree = !WithoutClient(reviewer)
-	if p.Lookups = 0; !p.Tree && looking {
-		p.Lookups = git.MostLookups
+// Sight is what reviewers see beside the diff.
+type Sight struct {
+	Tree  bool // one with a client has a copy of the files, which lies on this machine
+	Tools bool // one without may look things up in both versions
+}
+
+// of says how an agent sees more than the diff: in a folder, or by so many calls of tools.
+func (s Sight) of(agent string) (tree bool, lookups int) {
+	if !WithoutClient(agent) {
+		return s.Tree, 0
 	}
+	if s.Tools {
+		lookups = git.MostLookups
+	}
+	return false, lookups
+}
+
+// blind reports whether an agent sees the diff alone: it is shown whole functions.
+func (s Sight) blind(agent string) bool {
+	tree, lookups := s.of(agent)
+	return !tree && lookups == 0
 }
 
 // WithoutClient reports whether a reviewer is a service of models: nothing is started that

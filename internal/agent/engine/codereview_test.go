@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/git"
@@ -312,7 +313,7 @@ func TestReviewersWithoutAClientLookThingsUp(t *testing.T) {
 		{"a client", "codex", true, true, true, false}, // which has no use for them
 	} {
 		r := must.Get(engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: project,
-			Home: t.TempDir(), Name: "work", Reviewers: []string{tt.reviewer}, Looking: tt.looking,
+			Home: t.TempDir(), Name: "work", Reviewers: []string{tt.reviewer}, Sight: engine.Sight{Tree: tt.folder, Tools: tt.looking},
 			DiffInput: git.DiffInput{Base: "HEAD"}, Budget: run.DefaultBudget(nil)}))(t)
 		v := must.Get(r.Begin(t.Context()))(t)
 		var seen driver.Task
@@ -340,6 +341,52 @@ func TestReviewersWithoutAClientLookThingsUp(t *testing.T) {
 		if strings.Contains(seen.Prompt, "     3  | func Long() {") != tt.functions || !strings.Contains(seen.Prompt,
 			"@@ func Long() {") {
 			t.Errorf("%s: the function is shown otherwise:\n%s", tt.name, seen.Prompt)
+		}
+		r.Close()
+	}
+}
+
+// TestSecondReadersSeeWhatReviewersSee: one without a client gets the same tools and is told
+// so, one with a client a folder; neither is told of what it does not have.
+func TestSecondReadersSeeWhatReviewersSee(t *testing.T) {
+	t.Parallel()
+	project := largeChange(t, 0)
+	must.Do(t, os.WriteFile(filepath.Join(project, "a.go"), []byte("package p\n\nfunc Last(list []int) int {\n\treturn list[len(list)]\n}\n"), 0o644))
+	for _, tt := range []struct {
+		name, verifier string
+		sight          engine.Sight
+		tools, folder  bool
+	}{
+		{"a service", "model:http://127.0.0.1:1/v1", engine.Sight{Tree: true, Tools: true}, true, false},
+		{"a service that may not", "api:openai", engine.Sight{Tree: true}, false, false},
+		{"a client", "codex", engine.Sight{Tree: true, Tools: true}, true, true},
+		{"a client elsewhere", "codex", engine.Sight{}, false, false},
+	} {
+		r := must.Get(engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: project, Home: t.TempDir(), Name: "work", Reviewers: []string{"claude"},
+			Verifier: tt.verifier, Sight: tt.sight, DiffInput: git.DiffInput{Base: "HEAD"}, Budget: run.DefaultBudget(nil)}))(t)
+		v := must.Get(r.Begin(t.Context()))(t)
+		pool := reviewers(func(ctx context.Context, task driver.Task) (string, error) {
+			if task.Kind == "code_review" {
+				return `{"change_id":"work","verdict":"NEEDS_FIX","summary":"s","issues":[{"title":"Past the end","severity":"High","category":"Bug","file":"a.go","line":4,"description":"The index is one past the end."}]}`, nil
+			}
+			if task.Home != nil {
+				if text := must.Get(task.Home.Answer(ctx, "read_file", map[string]string{"tree": "change", "path": "a.go"}))(t); !strings.Contains(text, "func Last") {
+					t.Errorf("%s: %s", tt.name, text)
+				}
+			}
+			if (task.Home != nil) != tt.tools || strings.Contains(task.Prompt, "`find_text`") != (tt.tools && !tt.folder) || strings.Contains(task.Prompt, "../tree") != tt.folder ||
+				!strings.Contains(task.Prompt, "     3  | func Last(list []int) int {\n") {
+				t.Errorf("%s: tools %t, prompt\n%s", tt.name, task.Home != nil, task.Prompt)
+			}
+			verdict := "supported"
+			if strings.Contains(task.Prompt, " is not one past the end.") {
+				verdict = "unsupported"
+			}
+			return `{"verdicts":[{"claim":1,"verdict":"` + verdict + `","words":"return list[len(list)]"}]}`, nil
+		})
+		out := must.Get(v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool, Agents: map[string]engine.Agent{job.CodeVerifier: {Driver: tt.verifier, Model: "m"}}}))(t)
+		if out.WaitingFor != engine.ForNothing || out.Second == nil || out.Second.Pairs.Asked != 1 || out.Checked[0].Verdict != review.Confirmed {
+			t.Fatal(tt.name, out.Reason, out.Second, out.Checked)
 		}
 		r.Close()
 	}

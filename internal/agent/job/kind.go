@@ -177,6 +177,7 @@ type Job struct {
 	wave        run.Stage                // of the output that it is about
 	round       int64                    // of review
 	byPerson    bool                     // a person answers it
+	driver      string                   // of the agent that takes it, "" where none of a home does
 	seeds       func(round int64) []byte // those of the recording that reads, nil for none
 
 	folder   *artifact.Folder // of the record that keeps it

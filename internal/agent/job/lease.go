@@ -159,7 +159,9 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if err != nil {
 		return nil, err
 	}
-	j.byPerson = in.Person
+	if j.byPerson = in.Person; in.Home != nil {
+		j.driver = in.Home.Driver
+	}
 	from, err := b.madeFrom(&j)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/review"
 )
 
 // readingTask asks a second reader about a part of a report: it sees sentences with passages of
@@ -21,6 +22,7 @@ type readingTask struct {
 	// questions are what second readers are asked, with the digests of the documents that
 	// they were made from.
 	questions func(context.Context) (*reading.Questions, map[string]string, error)
+	sight     func(driver string) (tree bool, lookups int) // nil for a report
 }
 
 // runReadingTask asks about a part of the report of a run.
@@ -50,7 +52,7 @@ func (r *research) readingJobs() ([]*Job, error) {
 			unread[p.Number] = true
 		}
 		for _, p := range claims.Parts {
-			j := readingJob(round, readingTask{r.desk, p, r.questions})
+			j := readingJob(round, readingTask{r.desk, p, r.questions, nil})
 			j.task = runReadingTask{j.task.(readingTask), r, round, unread[p.Number]}
 			if round > 1 {
 				j.Title += fmt.Sprintf(", round %d", round)
@@ -70,9 +72,10 @@ func readingJob(round int64, asks readingTask) *Job {
 const CodeVerifier = "code_verifier"
 
 // ReadingCode is the kind of the jobs that hold the findings of a code review against the
-// code: none before there are findings.
-func ReadingCode(desk run.Desk, asks *reading.Questions) Kind {
-	k := Reading(desk, asks, 1)
+// code: none before there are findings. Sight says how an agent sees more of the code than the
+// prompt has.
+func ReadingCode(desk run.Desk, asks *reading.Questions, sight func(driver string) (tree bool, lookups int)) Kind {
+	k := reads(desk, asks, 1, sight)
 	k.role = CodeVerifier
 	return k
 }
@@ -80,13 +83,17 @@ func ReadingCode(desk run.Desk, asks *reading.Questions) Kind {
 // Reading is the kind of the jobs that read a report of no run, or an answer, in a round:
 // none before there is something to ask.
 func Reading(desk run.Desk, asks *reading.Questions, round int64) Kind {
+	return reads(desk, asks, round, nil)
+}
+
+func reads(desk run.Desk, asks *reading.Questions, round int64, sight func(string) (bool, int)) Kind {
 	return Kind{kind: verifyKind, waits: true, rounds: true, list: func() ([]*Job, error) {
 		var jobs []*Job
 		if asks == nil {
 			return jobs, nil
 		}
 		for _, p := range asks.Claims.Parts {
-			jobs = append(jobs, readingJob(round, readingTask{desk, p, func(context.Context) (*reading.Questions, map[string]string, error) { return asks, nil, nil }}))
+			jobs = append(jobs, readingJob(round, readingTask{desk, p, func(context.Context) (*reading.Questions, map[string]string, error) { return asks, nil, nil }, sight}))
 		}
 		return jobs, nil
 	}}
@@ -176,8 +183,12 @@ func (r readingTask) prompt(ctx context.Context, j *Job) (draft, error) {
 			return draft{}, err
 		}
 	}
+	text := asked.Prompt()
+	if r.sight != nil {
+		text += review.SeesMore(r.sight(j.driver))
+	}
 	again, err := fill("verify.md", about{Note: j.note, Last: last})
-	return draft{text: asked.Prompt() + again, seen: seen}, err
+	return draft{text: text + again, seen: seen}, err
 }
 
 func (r readingTask) judge(ctx context.Context, j *Job, a answer) (judgement, error) {

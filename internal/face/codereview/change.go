@@ -110,7 +110,7 @@ func (s *session) driveChange(ctx context.Context, id string) (int, error) {
 	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.ChangeInput{
 		Project: s.Project, Home: s.Home, ID: id, Tests: tests.In(c.Cells), Author: loaded.Change.Author,
 		Message: loaded.Change.Message, Ignore: loaded.Review.Ignore, Guidelines: loaded.Review.Guidelines,
-		Reviewers: c.Reviewers(), Looking: s.looking(c), Unconfined: c.Cells.Unconfined, Budget: run.DefaultBudget(budget),
+		Reviewers: c.Reviewers(), Sight: s.sight(c), Unconfined: c.Cells.Unconfined, Budget: run.DefaultBudget(budget),
 		Note: func(what string) { s.Say("%s", report.OneLine(what)) },
 	}, options)
 	stop()

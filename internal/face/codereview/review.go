@@ -43,17 +43,20 @@ var testFlags = []tool.Flag{
 var reviewerTools = tool.Flag{Name: "reviewer-tools",
 	About: "what model: and api: reviewers may do beside reading the diff: read and search the repository before and after the change, or nothing", Default: "read", Enum: []string{"read", "none"}}
 
-// looking reports whether reviewers may look things up, and says so where one does.
-func (s *session) looking(c *dispatch.Team) bool {
-	if s.Call.Flag("reviewer-tools") == "none" || s.Workers != nil {
-		return false
+// sight is what reviewers see beside the diff. It says so where one may look things up.
+func (s *session) sight(c *dispatch.Team) engine.Sight {
+	if s.Workers != nil {
+		return engine.Sight{}
 	}
-	for _, name := range c.Reviewers() {
+	if s.Call.Flag("reviewer-tools") == "none" {
+		return engine.Sight{Tree: true}
+	}
+	for _, name := range slices.Concat(c.Reviewers(), s.Call.Flags["verify"]) {
 		if engine.WithoutClient(name) {
 			s.Say("%s may read the whole repository, before and after the change: --reviewer-tools none shows it the diff alone", name)
 		}
 	}
-	return true
+	return engine.Sight{Tree: true, Tools: true}
 }
 
 // findingOperand is one that a review has.
@@ -282,7 +285,7 @@ func (s *session) reviewRun(ctx context.Context) (int, error) {
 	}
 	defer c.Close()
 	s.Announce(c)
-	in.Looking = s.looking(c)
+	in.Sight = s.sight(c)
 	in.Reviewers, in.Guidelines, in.Verifier = c.Reviewers(), s.settings.Review.Guidelines, strings.Join(s.Call.Flags["verify"], ", ")
 	if err := s.readBefore(ctx, &in, &policy); err != nil {
 		return 0, err
