@@ -486,7 +486,13 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 		return
 	case &a.drawing:
 		property := string(key)
-		if property == "font-size" || property == "transform" { // their numbers have no units
+		switch property { // their numbers have no units
+		case "font-size", "transform":
+			property = "-drawn-" + property
+		case "width", "height":
+			if element != atom.Svg && element != insertedName() {
+				return
+			}
 			property = "-drawn-" + property
 		}
 		a.drawing += property + ":" + string(val[:min(len(val), 100)]) + ";"
@@ -514,13 +520,23 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 }
 
 // legacyColour is the colour in an attribute, where the sign before its digits may be
-// missing.
+// missing, and where there may be more of them than are read.
 func legacyColour(val []byte) string {
 	value := strings.TrimSpace(string(val[:min(len(val), 100)]))
-	if len(value) == 6 && strings.Trim(value, "0123456789abcdefABCDEF") == "" {
-		return "#" + value
+	digits := strings.TrimPrefix(value, "#")
+	if bare := strings.Trim(value, "abcdefABCDEF") == ""; !bare && !strings.ContainsAny(value, "#0123456789") || len(digits) == 3 && digits != value {
+		return value
 	}
-	return value
+	for len(digits)%3 != 0 {
+		digits += "0"
+	}
+	third := len(digits) / 3
+	colour := "#"
+	for i := range 3 {
+		part := digits[i*third : (i+1)*third]
+		colour += ("0" + part[:min(2, third)])[min(2, third)-1:]
+	}
+	return colour
 }
 
 // field is the place of an attribute, nil for one that does not matter. Where a
@@ -568,7 +584,7 @@ func (a *attributes) field(element atom.Atom, key string) *string {
 // look is the place of an attribute that says how an element is drawn.
 func (a *attributes) look(key string) *string {
 	switch key {
-	case "display", "visibility", "opacity", "font-size", "fill", "fill-opacity", "color", "transform", "clip-path", "mask", "filter":
+	case "display", "visibility", "opacity", "font-size", "fill", "fill-opacity", "color", "transform", "clip-path", "mask", "filter", "width", "height":
 		return &a.drawing
 	case "bgcolor", "text":
 		return &a.hints

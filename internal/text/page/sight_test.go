@@ -23,7 +23,7 @@ const sightsFile = "testdata/sights.txt"
 // "doubtful" for what it draws by a function that is not known here.
 func TestWhatABrowserShows(t *testing.T) {
 	lines := sights(t)
-	if len(lines) < 700 {
+	if len(lines) < 1000 {
 		t.Fatalf("%d ways are too few", len(lines))
 	}
 	for _, line := range lines {

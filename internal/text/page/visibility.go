@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -26,10 +27,18 @@ func (w *walker) effectOf(name atom.Atom, a *attributes) (style.Effect, style.Pl
 	if w.count[atom.Svg] > 0 || name == atom.Svg {
 		hints = a.drawing
 	}
+	switch {
+	case name == atom.Mark:
+		hints = "background-color:yellow;color:black;"
+	case name == atom.Svg: // what is beyond its edges is not drawn, and of what is inserted nothing without a size
+		hints = "fill:black;overflow:hidden;" + hints
+	case name == insertedName():
+		hints = "fill:currentcolor;overflow:hidden;width:0;" + hints
+	}
 	var e style.Effect
 	var place style.Place
 	if hints != "" || a.style != "" || w.sheet != nil {
-		asked := style.Element{ID: a.id, Class: a.class, Attributes: a.all, Root: name == atom.Html, Drawn: w.count[atom.Svg] > 0}
+		asked := style.Element{ID: a.id, Class: a.class, Attributes: a.all, Root: name == atom.Html, Language: a.lang, Drawn: w.count[atom.Svg] > 0 || name == atom.Svg}
 		if w.sheet != nil {
 			asked.Name = w.tagName(name)
 		}
@@ -39,7 +48,8 @@ func (w *walker) effectOf(name atom.Atom, a *attributes) (style.Effect, style.Pl
 		return e.WithoutHiding(), place
 	}
 	closed := a.popover != "" || name == atom.Dialog && a.open == "" || a.hidden != "" && !strings.EqualFold(a.hidden, "until-found")
-	if isNeverDrawn(name) || closed && !e.Shows || strings.EqualFold(strings.TrimSpace(a.ariaHidden), "true") {
+	unknown := isCustom(name) && w.count[atom.Svg] > 0 && w.count[insertedName()] == 0 && !isShape(name) && !drawnNames()[name]
+	if isNeverDrawn(name) || name == phantomName() || unknown || closed && !e.Shows || strings.EqualFold(strings.TrimSpace(a.ariaHidden), "true") {
 		e.Hides = true
 	}
 	return e, place
@@ -57,44 +67,51 @@ func isNeverDrawn(name atom.Atom) bool {
 	return name >= firstNotDrawn
 }
 
-// sheetOf reads the <style> elements that count for a page: none that is in a template or
-// for readers without scripts. A page without one costs a search.
+// sheetOf reads the sheets that count for a page and that it brings along: those in its
+// style elements, and those in addresses of links. None counts that is in a template or for
+// readers without scripts.
 func sheetOf(body []byte, contentType string) *style.Sheet {
-	if !containsFold(body, "<style") && !containsFold(body, "<\x00s\x00t\x00y\x00l\x00e") {
+	if !containsFold(body, "<style") && !containsFold(body, "<\x00s\x00t\x00y\x00l\x00e") && !containsFold(body, "data:") {
 		return nil
 	}
-	var sheets []string
+	var sheets []style.Text
 	z := tokensOf(body, contentType)
-	for apart := 0; ; {
+	for apart, drawings := 0, 0; ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
 			return style.Read(sheets)
 		}
-		if kind != html.StartTagToken && kind != html.EndTagToken {
+		if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
 		tag, more := z.TagName()
+		change := 1
+		if kind == html.EndTagToken {
+			change = -1
+		}
 		switch name := atom.Lookup(tag); {
-		case name == atom.Noscript && kind == html.StartTagToken:
-			continue // its content is one text
-		case name == atom.Template && kind == html.StartTagToken:
-			apart++
 		case name == atom.Template:
-			apart = max(0, apart-1)
-		case name == atom.Style && kind == html.StartTagToken:
-			counts := apart == 0
+			apart = max(0, apart+change)
+		case name == atom.Svg && kind != html.SelfClosingTagToken:
+			drawings = max(0, drawings+change)
+		case change > 0 && (name == atom.Style || name == atom.Link):
+			of := map[string]string{}
 			for more {
 				var key, value []byte
 				key, value, more = z.TagAttr()
-				switch string(key) {
-				case "media":
-					counts = counts && style.Applies(string(value))
-				case "type":
-					counts = counts && (len(value) == 0 || strings.EqualFold(string(value), "text/css"))
+				of[string(key)] = string(value)
+			}
+			one, counts := style.Text{Media: of["media"]}, apart == 0
+			if name == atom.Link {
+				one.Rules, _ = style.Contained(strings.TrimSpace(of["href"]))
+				counts = counts && hasToken(of["rel"], "stylesheet") && !hasToken(of["rel"], "alternate")
+			} else if counts = counts && (of["type"] == "" || strings.EqualFold(of["type"], "text/css")); z.Next() == html.TextToken {
+				if one.Rules = string(z.Raw()); drawings > 0 { // there it is text like any other
+					one.Rules = html.UnescapeString(strings.NewReplacer("<![CDATA[", "", "]]>", "").Replace(one.Rules))
 				}
 			}
-			if z.Next() == html.TextToken && counts {
-				sheets = append(sheets, string(z.Raw()))
+			if counts {
+				sheets = append(sheets, one)
 			}
 		}
 	}
@@ -118,7 +135,26 @@ func containsFold(text []byte, word string) bool {
 // not drawn where they stand. Package atom does not know them.
 const firstNotDrawn atom.Atom = 1 << 31
 
-var notDrawnNames = []string{"defs", "metadata", "symbol", "clippath", "mask", "pattern", "marker"}
+var notDrawnNames = []string{"defs", "metadata", "symbol", "clippath", "mask", "pattern", "marker", "filter", "lineargradient", "radialgradient"}
+
+// Names that package atom does not know: those of what is drawn in a drawing, besides the
+// shapes, of what HTML inserts there, and of what takes its room in a formula and is not seen.
+var (
+	drawnNames = sync.OnceValue(func() map[atom.Atom]bool {
+		all := map[atom.Atom]bool{}
+		for name := range strings.FieldsSeq("g text tspan textpath switch") {
+			all[customName([]byte(name))] = true
+		}
+		return all
+	})
+	insertedName = sync.OnceValue(func() atom.Atom {
+		if known := atom.Lookup([]byte("foreignobject")); known != 0 {
+			return known
+		}
+		return customName([]byte("foreignobject"))
+	})
+	phantomName = sync.OnceValue(func() atom.Atom { return customName([]byte("mphantom")) })
+)
 
 // foreignName is the name of an element that package atom does not know, 0 for one
 // that does not matter.

@@ -57,11 +57,25 @@ func declarations(text string, nested func(prelude, block string)) (all []declar
 		if at := strings.LastIndexByte(value, '!'); at >= 0 && strings.TrimSpace(value[at+1:]) == "important" {
 			d.value, d.important = strings.TrimSpace(value[:at]), true
 		}
-		if d.value != "" || strings.HasPrefix(name, "--") {
+		if (d.value != "" || strings.HasPrefix(name, "--")) && namesVariables(d.value) {
 			all = append(all, d)
 		}
 	}
 	return all
+}
+
+// namesVariables reports whether each reference to a variable has its name.
+func namesVariables(value string) bool {
+	for {
+		_, rest, ok := strings.Cut(value, "var(")
+		if !ok {
+			return true
+		}
+		if rest = strings.TrimLeft(rest, blanks); !strings.HasPrefix(rest, "--") {
+			return false
+		}
+		value = rest
+	}
 }
 
 // declarationEnd is where a declaration ends, or the prelude of a nested rule, which open

@@ -20,26 +20,41 @@ func effectOf(all []declaration, outer Sight, drawn bool) Effect {
 	}
 	v := values{of: make(map[string]string, len(all)), outer: outer, drawn: drawn}
 	e := Effect{}
-	vars := outer.vars
-	for _, d := range all {
-		if strings.HasPrefix(d.name, "--") {
-			vars = &variable{name: d.name, value: d.value, outer: vars}
-		}
-	}
-	if vars != outer.vars {
-		e.vars = vars
-	}
+	vars := ownVariables(all, outer.vars)
+	e.vars = vars
 	for _, d := range all {
 		if strings.HasPrefix(d.name, "--") {
 			continue
 		}
-		if d.value, d.important = resolve(d.value, vars, 0); !d.important {
-			d.value = "unset" // what a variable gives is known too late to be refused
+		if strings.Contains(d.value, "var(") {
+			value, ok := resolve(d.value, vars, 0)
+			if !ok || value == "" || !isValid(d.name, value) { // what a variable gives is known too late to be refused
+				value = "unset"
+			}
+			d.value = value
 		}
 		v.take(d.name, d.value)
 	}
 	v.apply(&e)
 	return e
+}
+
+// ownVariables adds the variables of an element, which may refer to each other, to those
+// around it.
+func ownVariables(all []declaration, outer *variable) *variable {
+	written, vars := outer, outer
+	for _, d := range all {
+		if strings.HasPrefix(d.name, "--") && (!isWide(d.value) || d.value == "initial") {
+			written = &variable{name: d.name, value: d.value, unset: d.value == "initial", outer: written}
+		}
+	}
+	for v := written; v != outer; v = v.outer {
+		if vars.at(v.name, outer) == nil { // the last one counts
+			value, ok := resolve(v.value, written, 0)
+			vars = &variable{name: v.name, value: value, unset: v.unset || !ok, outer: vars}
+		}
+	}
+	return vars
 }
 
 // resolve puts the values of variables into a value. Ok is false where one is not set.

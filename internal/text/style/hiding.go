@@ -15,7 +15,7 @@ func firstOf(value string) string {
 
 // isOffScreen reports whether the values move an element where nobody sees it.
 func (v *values) isOffScreen(em float64) bool {
-	moves := []string{"margin", "margin-left", "margin-top", "margin-inline-start", "margin-block-start", "margin-inline", "margin-block", "margin-right", "margin-bottom"}
+	moves := []string{"margin", "margin-left", "margin-top", "margin-inline-start", "margin-block-start", "margin-inline", "margin-block", "margin-right"}
 	switch v.of["position"] {
 	case "absolute", "fixed":
 		if name, _, _ := function(v.of["clip"]); name == "rect" && v.isClip(em) {

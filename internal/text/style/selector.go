@@ -20,6 +20,9 @@ type compound struct {
 	none, some [][]compound // :not(…), :is(…)
 	nth        []nth
 	root       bool
+	language   string
+	never      bool // it asks for what only a reader's doing brings about
+	maybe      bool // it asks for what is not known here
 	weight     int
 }
 
@@ -30,8 +33,22 @@ type attribute struct {
 	folded      bool
 }
 
-// nth is what a selector asks of an element's place among its siblings.
-type nth struct{ step, start int }
+// nth is what a selector asks of an element's place among its siblings, or among those of
+// its name.
+type nth struct {
+	step, start int
+	typed       bool
+}
+
+// is reports whether something holds for one of the compounds.
+func (s selector) is(so func(*compound) bool) bool {
+	for i := range s.compounds {
+		if so(&s.compounds[i]) {
+			return true
+		}
+	}
+	return false
+}
 
 func (s selector) specificity() (weight int) {
 	for _, c := range s.compounds {
@@ -101,6 +118,7 @@ func (c compound) and(other compound) compound {
 	c.attributes = slices.Concat(c.attributes, other.attributes)
 	c.none, c.some, c.nth = slices.Concat(c.none, other.none), slices.Concat(c.some, other.some), slices.Concat(c.nth, other.nth)
 	c.id, c.name = c.id+other.id, c.name+other.name
+	c.language, c.never, c.maybe = c.language+other.language, c.never || other.never, c.maybe || other.maybe
 	c.weight += other.weight
 	return c
 }
@@ -141,8 +159,8 @@ func compoundAt(text string) (c compound, rest string, ok bool) {
 	for text != "" {
 		var name string
 		switch text[0] {
-		case '*':
-			text = text[1:]
+		case '*', '|':
+			text = strings.TrimPrefix(text[1:], "|")
 		case '.':
 			if name, text = identifier(text[1:]); name == "" {
 				return c, text, false
@@ -154,8 +172,14 @@ func compoundAt(text string) (c compound, rest string, ok bool) {
 			}
 			c.id, c.weight = name, c.weight+idWeight
 		case '[':
-			end := strings.IndexByte(text, ']')
-			if end < 0 || !c.attribute(text[1:end]) {
+			end := 1
+			for end < len(text) && text[end] != ']' {
+				if text[end] == '"' || text[end] == '\'' {
+					end = stringEnd(text, end)
+				}
+				end++
+			}
+			if end >= len(text) || !c.attribute(text[1:end]) {
 				return c, text, false
 			}
 			text, c.weight = text[end+1:], c.weight+classWeight
@@ -166,7 +190,7 @@ func compoundAt(text string) (c compound, rest string, ok bool) {
 		case ' ', '\t', '\n', '\r', '\f', '>', '+', '~':
 			return c, text, read
 		default:
-			if name, text = identifier(text); name == "" || read {
+			if name, text = identifier(text); name == "" || read && c.name != "" {
 				return c, text, false
 			}
 			c.name, c.weight = strings.ToLower(name), c.weight+nameWeight
@@ -212,21 +236,32 @@ func (c *compound) attribute(text string) bool {
 		if !ok || strings.IndexByte("=~|^$*", a.how) < 0 {
 			return false
 		}
-		value = strings.TrimSpace(value)
-		if plain, found := strings.CutSuffix(value, " i"); found {
-			value, a.folded = strings.TrimSpace(plain), true
+		flag := ""
+		if value = strings.TrimSpace(value); value != "" && (value[0] == '"' || value[0] == '\'') {
+			end := min(len(value)-1, stringEnd(value, 0))
+			value, flag = value[1:max(1, end)], value[end+1:]
+		} else {
+			value, flag, _ = strings.Cut(value, " ")
 		}
-		if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
-			value = value[1 : n-1]
+		flag = strings.ToLower(strings.TrimSpace(flag))
+		a.folded = flag == "i" || flag == "" && foldedAttributes[a.name]
+		for value != "" {
+			part, rest := identifier(value)
+			if rest != "" && part == "" {
+				part, rest = rest[:1], rest[1:]
+			}
+			a.value, value = a.value+part, rest
 		}
-		a.value = value
 	}
 	c.attributes = append(c.attributes, a)
 	return true
 }
 
-// pseudo reads what begins with a colon. What depends on what a reader does, or on what
-// comes later in the page, is not met.
+// foldedAttributes are those whose values HTML compares in any case.
+var foldedAttributes = setOf("align bgcolor charset checked clear color dir disabled face hreflang http-equiv lang language media method rel rev scope selected shape target text type valign")
+
+// pseudo reads what begins with a colon. What a reader has to do something for is not met,
+// and of what depends on what comes later in the page it is not known.
 func (c *compound) pseudo(text string) (rest string, ok bool) {
 	element := strings.HasPrefix(text, "::")
 	name, rest := identifier(strings.TrimLeft(text, ":"))
@@ -244,47 +279,60 @@ func (c *compound) pseudo(text string) (rest string, ok bool) {
 		most := 0
 		for _, part := range split(inner, ",") {
 			one, rest, ok := compoundAt(part)
-			if !ok || rest != "" {
-				return rest, false
-			}
+			c.maybe = c.maybe || !ok || rest != "" || one.maybe
 			any, most = append(any, one), max(most, one.weight)
 		}
 		if c.weight -= classWeight; name != "where" {
 			c.weight += most
 		}
-		if name == "not" {
+		switch {
+		case c.maybe:
+		case name == "not":
 			c.none = append(c.none, any)
-		} else {
+		default:
 			c.some = append(c.some, any)
 		}
 		return rest, len(any) > 0
-	case "root":
+	case "root", "scope":
 		c.root = true
-		return rest, true
-	case "link", "any-link":
+	case "link", "any-link", "-webkit-any-link":
 		c.attributes = append(c.attributes, attribute{name: "href"})
-		return rest, true
-	case "first-child":
-		c.nth = append(c.nth, nth{start: 1})
-		return rest, true
-	case "nth-child":
+	case "checked", "disabled", "required", "open":
+		c.attributes = append(c.attributes, attribute{name: name})
+	case "lang":
+		c.language = strings.ToLower(strings.Trim(inner, blanks+`"'*-`))
+	case "dir":
+		c.never = strings.TrimSpace(inner) != "ltr"
+	case "first-child", "first-of-type":
+		c.nth = append(c.nth, nth{start: 1, typed: name != "first-child"})
+	case "nth-child", "nth-of-type":
 		n, ok := nthOf(inner)
-		c.nth = append(c.nth, n)
-		return rest, ok
+		n.typed = name != "nth-child"
+		if c.maybe = c.maybe || !ok; ok {
+			c.nth = append(c.nth, n)
+		}
 	case "first-line", "first-letter", "defined", "enabled", "read-only":
-		return rest, true
+	default:
+		c.never = c.never || element || name == "" || name[0] == '-' || notMet[name]
+		c.maybe = c.maybe || !c.never
 	}
-	return rest, false
+	return rest, true
 }
+
+// notMet are the states into which a reader brings a page, and the parts of elements that
+// have no text of the page.
+var notMet = setOf(`hover active focus focus-within focus-visible visited target target-within empty placeholder-shown autofill fullscreen modal popover-open
+	indeterminate invalid valid in-range out-of-range user-invalid user-valid host host-context current past playing picture-in-picture before after
+	selection marker backdrop placeholder`)
 
 // nthOf reads a place among siblings: 3, odd, 2n+1.
 func nthOf(text string) (n nth, ok bool) {
 	text = strings.ToLower(strings.Join(strings.Fields(text), ""))
 	switch text {
 	case "odd":
-		return nth{2, 1}, true
+		return nth{step: 2, start: 1}, true
 	case "even":
-		return nth{2, 0}, true
+		return nth{step: 2}, true
 	}
 	step, start, stepped := strings.Cut(text, "n")
 	if !stepped {
@@ -315,7 +363,7 @@ func nthOf(text string) (n nth, ok bool) {
 	}
 	a, ok := number(step)
 	b, also := number(start)
-	return nth{a, b}, ok && also
+	return nth{step: a, start: b}, ok && also
 }
 
 func (n nth) holds(index int) bool {
@@ -361,6 +409,9 @@ func (c *compound) looksAtAttributes() bool {
 }
 
 func (c *compound) matches(e *Element) bool {
+	if c.never || c.language != "" && !strings.HasPrefix(strings.ToLower(e.Language)+"-", c.language+"-") {
+		return false
+	}
 	if c.name != "" && c.name != e.Name || c.id != "" && c.id != e.ID || c.root && !e.Root {
 		return false
 	}
@@ -375,7 +426,7 @@ func (c *compound) matches(e *Element) bool {
 		}
 	}
 	for _, n := range c.nth {
-		if !n.holds(e.index) {
+		if n.typed && !n.holds(e.ofType) || !n.typed && !n.holds(e.index) {
 			return false
 		}
 	}

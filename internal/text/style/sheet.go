@@ -1,7 +1,11 @@
 package style
 
 import (
+	"cmp"
 	_ "embed"
+	"encoding/base64"
+	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,16 +35,34 @@ const (
 	maxPartials = 8192 // selectors that are partly met
 )
 
-// Sheet is what the <style> elements of a page say.
+// Text is a sheet of a page: what a style element has, or what a link of the page leads to.
+type Text struct{ Rules, Media string }
+
+// Sheet is what the sheets of a page say.
 type Sheet struct {
-	rules    []rule
-	parts    map[string][]int // the compounds by their name, class or id, as indices in compounds
-	all      []compoundOf
-	partials int
-	frames   map[string][]declaration // the last frame of each animation
-	order    int
+	rules      []rule
+	parts      map[string][]int // the compounds by their name, class or id, as indices in compounds
+	all        []compoundOf
+	partials   int
+	frames     map[string][]frame // of each animation
+	layers     []string           // by their names, the weakest first
+	registered []registered
+	order      int
+	typed      bool // selectors count the siblings of one name
 	// Attributes says that selectors look at attributes besides class and id.
 	Attributes bool
+}
+
+// frame is one of an animation.
+type frame struct {
+	declarations []declaration
+	last         bool
+}
+
+// registered is a variable with a value that it has where nothing sets it.
+type registered struct {
+	variable
+	inherits bool
 }
 
 // rule is a selector with its declarations.
@@ -48,8 +70,20 @@ type rule struct {
 	declarations []declaration
 	specificity  int
 	order        int
-	layered      bool
+	layer        int
 }
+
+// group is what rules stand in.
+type group struct {
+	outer    []selector
+	layer    int    // its place in layers
+	name     string // of the layer
+	doubtful bool   // it is not known whether its rules count: only what hides is taken
+	depth    int
+}
+
+// free is the layer of rules that are in none.
+const free = 1 << 20
 
 // compoundOf is a compound of a selector in its place.
 type compoundOf struct {
@@ -60,29 +94,37 @@ type compoundOf struct {
 	rule       int  // the rule that applies where it is the last
 }
 
-// Read reads the <style> elements of a page in their order. It returns nil where none of
-// them has a rule that matters here.
-func Read(sheets []string) *Sheet {
-	s := &Sheet{parts: map[string][]int{}, frames: map[string][]declaration{}}
-	for _, text := range sheets {
-		text = strings.NewReplacer("<!--", "", "-->", "", "\x00", "\ufffd").Replace(text[:min(len(text), maxSheet)])
-		s.block(withoutComments(text), nil, false, 0)
+// Read reads the sheets of a page in their order. It returns nil where none of them says
+// anything that matters here.
+func Read(sheets []Text) *Sheet {
+	s := &Sheet{parts: map[string][]int{}, frames: map[string][]frame{}}
+	for _, one := range sheets {
+		s.sheet(one.Rules, one.Media, group{layer: free})
 	}
-	if len(s.rules) == 0 {
+	if len(s.rules) == 0 && len(s.registered) == 0 {
 		return nil
 	}
 	return s
 }
 
+func (s *Sheet) sheet(text, query string, in group) {
+	if holds := media(query); holds != no {
+		in.doubtful = in.doubtful || holds == maybe
+		text = strings.NewReplacer("<!--", "", "-->", "", "\x00", "\ufffd").Replace(text[:min(len(text), maxSheet)])
+		s.block(withoutComments(text), in)
+	}
+}
+
 // block reads rules up to the end of a sheet or of a group of rules.
-func (s *Sheet) block(text string, outer []selector, layered bool, depth int) {
-	if depth > maxNesting {
+func (s *Sheet) block(text string, in group) {
+	if in.depth > maxNesting {
 		return
 	}
 	for text != "" {
 		text = strings.TrimLeft(text, blanks+"}")
 		end, open := declarationEnd(text)
 		if !open && strings.HasPrefix(text, "@") {
+			s.statement(text[:end], in)
 			text = text[min(len(text), end+1):]
 			continue
 		}
@@ -95,65 +137,155 @@ func (s *Sheet) block(text string, outer []selector, layered bool, depth int) {
 			return
 		}
 		block, rest := blockOf(text[end+1:])
-		s.rule(strings.TrimSpace(text[:end]), block, outer, layered, depth)
+		s.rule(strings.TrimSpace(text[:end]), block, in)
 		text = rest
 	}
 }
 
+// statement takes a rule with an @ and without a block: the order of layers, and an import
+// of a sheet that stands in its own address.
+func (s *Sheet) statement(text string, in group) {
+	name, names, _ := strings.Cut(plain(text), " ")
+	if name == "@layer" {
+		for _, one := range split(names, ",") {
+			s.layer(in, one)
+		}
+	}
+	if at := strings.IndexAny(text, `"'(`); strings.HasPrefix(name, "@import") && at >= 0 {
+		address, query := argument(text[at+1:])
+		if text[at] != '(' {
+			end := stringEnd(text, at)
+			address, query = text[at:min(len(text), end+1)], text[min(len(text), end+1):]
+		} else if !strings.HasSuffix(strings.ToLower(text[:at]), "url") {
+			return
+		}
+		if rules, ok := Contained(strings.Trim(address, blanks+`"'`)); ok {
+			in.depth++
+			for _, word := range split(query, blanks) {
+				if name, _, ok := function(word); ok && (name == "layer" || name == "supports") || word == "layer" {
+					in.doubtful, query = true, ""
+				}
+			}
+			if in.depth <= maxNesting {
+				s.sheet(rules, query, in)
+			}
+		}
+	}
+}
+
+// Contained is the sheet that an address contains.
+func Contained(address string) (rules string, ok bool) {
+	head, body, ok := strings.Cut(address, ",")
+	head = strings.ToLower(head)
+	if !ok || !strings.HasPrefix(head, "data:text/css") {
+		return "", false
+	}
+	body, _, _ = strings.Cut(body, "#")
+	body, err := url.PathUnescape(body)
+	if strings.HasSuffix(head, ";base64") && err == nil {
+		var decoded []byte
+		decoded, err = base64.StdEncoding.DecodeString(body)
+		body = string(decoded)
+	}
+	return body, err == nil
+}
+
+// layer is the place of a layer, which it takes where it is named first.
+func (s *Sheet) layer(in group, name string) int {
+	if name == "" {
+		name = strconv.Itoa(len(s.layers)) // one without a name is not gone on with
+	}
+	name = in.name + "." + name
+	at := slices.Index(s.layers, name)
+	if at < 0 {
+		at = len(s.layers)
+		s.layers = append(s.layers, name)
+	}
+	return at
+}
+
 // rule takes one rule, with the rules nested in it.
-func (s *Sheet) rule(prelude, block string, outer []selector, layered bool, depth int) {
+func (s *Sheet) rule(prelude, block string, in group) {
 	if strings.HasPrefix(prelude, "@") {
-		s.group(plain(prelude), block, outer, layered, depth)
+		s.group(prelude, block, in)
 		return
 	}
-	selectors := selectorsOf(prelude, outer)
+	selectors := selectorsOf(prelude, in.outer)
 	if len(selectors) == 0 {
 		return
 	}
+	inner := in
+	inner.outer, inner.depth = selectors, in.depth+1
 	var nested []func()
 	all := declarations(block, func(prelude, block string) {
-		nested = append(nested, func() { s.rule(prelude, block, selectors, layered, depth+1) })
+		nested = append(nested, func() { s.rule(prelude, block, inner) })
 	})
-	s.add(selectors, all, layered)
-	if depth < maxNesting {
+	s.add(selectors, all, in)
+	if in.depth < maxNesting {
 		for _, rule := range nested {
 			rule()
 		}
 	}
 }
 
-// group takes a rule with an @. Those that depend on what a screen can do hold for a wide
-// one that shows light pages.
-func (s *Sheet) group(prelude, block string, outer []selector, layered bool, depth int) {
-	name := prelude[1 : 1+nameEnd(prelude[1:])]
-	condition := strings.TrimSpace(prelude[1+len(name):])
+// group takes a rule with an @ and a block.
+func (s *Sheet) group(prelude, block string, in group) {
+	words := plain(prelude)
+	name := words[1 : 1+nameEnd(words[1:])]
+	given := strings.TrimSpace(words[1+len(name):])
+	holds := yes
 	switch name {
 	case "media":
-		if !Applies(condition) {
-			return
-		}
+		holds = media(given)
 	case "supports":
-		if strings.HasPrefix(condition, "not") {
-			return
-		}
+		holds = condition(given, supported, 0)
 	case "layer":
-		layered = true
+		in.layer = s.layer(in, given)
+		in.name = s.layers[in.layer]
 	case "keyframes", "-webkit-keyframes":
-		s.keyframes(condition, block)
+		_, named, _ := strings.Cut(prelude, " ")
+		s.keyframes(strings.ToLower(strings.Trim(named, blanks+`"'`)), block)
+		return
+	case "property":
+		s.register(given, block)
 		return
 	case "scope", "container":
+		holds = maybe
 	default:
 		return
 	}
-	if outer != nil {
-		s.rule("&", block, outer, layered, depth+1)
+	if holds == no {
 		return
 	}
-	s.block(block, outer, layered, depth+1)
+	in.doubtful = in.doubtful || holds == maybe
+	in.depth++
+	if in.outer != nil {
+		s.rule("&", block, in)
+		return
+	}
+	s.block(block, in)
 }
 
-// keyframes keeps the frame in which an animation ends.
+// register takes a variable with its first value.
+func (s *Sheet) register(name, block string) {
+	v := registered{variable: variable{name: name}}
+	for _, one := range split(block, ";") {
+		key, value, _ := strings.Cut(plain(one), ":")
+		switch value = strings.TrimSpace(value); strings.TrimSpace(key) {
+		case "initial-value":
+			v.value = value
+		case "inherits":
+			v.inherits = value == "true"
+		}
+	}
+	if v.value != "" {
+		s.registered = append(s.registered, v)
+	}
+}
+
+// keyframes keeps the frames of an animation.
 func (s *Sheet) keyframes(name, block string) {
+	s.frames[name] = nil
 	for block != "" {
 		block = strings.TrimLeft(block, blanks+"};")
 		end, open := declarationEnd(block)
@@ -161,83 +293,24 @@ func (s *Sheet) keyframes(name, block string) {
 			return
 		}
 		inner, rest := blockOf(block[end+1:])
-		for _, at := range split(plain(block[:end]), ",") {
-			if at == "to" || at == "100%" {
-				s.frames[name] = declarations(inner, nil)
-			}
-		}
+		at := split(plain(block[:end]), ",")
+		s.frames[name] = append(s.frames[name], frame{declarations(inner, nil), slices.Contains(at, "to") || slices.Contains(at, "100%")})
 		block = rest
 	}
 }
 
-// Applies reports whether a media query holds for a wide screen that shows light pages.
-func Applies(query string) bool {
-	if strings.TrimSpace(query) == "" {
-		return true
-	}
-	return slices.ContainsFunc(split(strings.ToLower(query), ","), func(one string) bool {
-		not := strings.HasPrefix(one, "not ")
-		one = strings.TrimPrefix(strings.TrimPrefix(one, "not "), "only ")
-		holds := true
-		for part := range strings.SplitSeq(one, " and ") {
-			holds = holds && holdsHere(strings.TrimSpace(part))
-		}
-		return holds != not
-	})
-}
-
-// holdsHere reports whether one part of a media query holds.
-func holdsHere(part string) bool {
-	switch part {
-	case "all", "screen":
-		return true
-	}
-	inner, bracketed := strings.CutPrefix(part, "(")
-	if !bracketed {
-		return false
-	}
-	feature, value, has := strings.Cut(strings.TrimSuffix(inner, ")"), ":")
-	feature, value = strings.TrimSpace(feature), strings.TrimSpace(value)
-	size := screenWidth
-	if strings.HasSuffix(feature, "height") {
-		size = screenHeight
-	}
-	n, k := quantity(value, scale{em: mediumLetters, full: size})
-	switch feature {
-	case "min-width", "min-height", "min-device-width":
-		return k != wrong && size >= n
-	case "max-width", "max-height", "max-device-width":
-		return k != wrong && size <= n
-	case "prefers-color-scheme":
-		return value == "light"
-	case "prefers-reduced-motion":
-		return value == "no-preference"
-	case "orientation":
-		return value == "landscape"
-	case "hover", "any-hover":
-		return value == "hover" || !has
-	case "pointer", "any-pointer":
-		return value == "fine" || !has
-	case "color", "scripting":
-		return !has || value == "enabled"
-	}
-	for _, op := range []string{">=", "<=", ">", "<"} {
-		if left, right, ok := strings.Cut(feature, op); ok && strings.TrimSpace(left) == "width" {
-			n, k := quantity(strings.TrimSpace(right), scale{em: mediumLetters, full: size})
-			return k != wrong && (op[0] == '>') == (screenWidth >= n)
-		}
-	}
-	return false
-}
-
 // add keeps selectors with their declarations.
-func (s *Sheet) add(selectors []selector, all []declaration, layered bool) {
-	if len(all) == 0 || len(s.rules) >= maxRules {
+func (s *Sheet) add(selectors []selector, all []declaration, in group) {
+	if len(all) == 0 || len(s.rules) >= maxRules || in.doubtful && !hide(all) {
 		return
 	}
 	s.order++
 	for _, sel := range selectors {
-		s.rules = append(s.rules, rule{declarations: all, specificity: sel.specificity(), order: s.order, layered: layered})
+		if sel.is(func(c *compound) bool { return c.maybe }) && !hide(all) {
+			continue
+		}
+		s.typed = s.typed || sel.is(func(c *compound) bool { return slices.ContainsFunc(c.nth, func(n nth) bool { return n.typed }) })
+		s.rules = append(s.rules, rule{declarations: all, specificity: sel.specificity(), order: s.order, layer: in.layer})
 		needs := -1
 		for i, c := range sel.compounds {
 			if s.partials >= maxPartials {
@@ -257,12 +330,21 @@ func (s *Sheet) add(selectors []selector, all []declaration, layered bool) {
 	}
 }
 
+// hide reports whether declarations hide a text that nothing else hides.
+func hide(all []declaration) bool {
+	e := effectOf(all, Sight{}, false)
+	e.ground, e.covers = Colour{}, false
+	return !e.On(Sight{}).Text()
+}
+
 // Place is what selectors know of the elements around one, and of its siblings.
 type Place struct {
 	inside, own []uint64 // the partials that an element above meets, and the parent itself
 	before      []uint64 // those that an earlier child of this element meets
 	last        []uint64 // those that the last child meets
 	children    int
+	types       map[string]int // how many children of each name there are, where that is asked
+	language    string
 }
 
 // Element is what selectors look at.
@@ -271,7 +353,8 @@ type Element struct {
 	Attributes      map[string]string // where Sheet.Attributes says so
 	Root            bool
 	Drawn           bool // it is part of a drawing
-	index           int  // among its siblings, from 1
+	Language        string
+	index, ofType   int // among its siblings, and among those of its name, from 1
 }
 
 func has(set []uint64, i int) bool { return i>>6 < len(set) && set[i>>6]>>(i&63)&1 != 0 }
@@ -304,12 +387,19 @@ func union(a, b []uint64) []uint64 {
 func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) (Effect, Place) {
 	var all []won
 	for _, d := range declarations(hints, nil) {
-		all = append(all, won{declaration: d, origin: hinted})
+		all = append(all, won{declaration: d, origin: hinted, layer: free})
 	}
 	var place Place
 	if s != nil {
 		at.children++
-		e.index = at.children
+		e.index, e.Language = at.children, cmp.Or(e.Language, at.language)
+		if s.typed {
+			if at.types == nil {
+				at.types = map[string]int{}
+			}
+			at.types[e.Name]++
+			e.ofType = at.types[e.Name]
+		}
 		var met []uint64
 		for _, key := range keysOf(&e) {
 			for _, i := range s.parts[key] {
@@ -323,15 +413,15 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 				}
 				r := &s.rules[c.rule]
 				for _, d := range r.declarations {
-					all = append(all, won{declaration: d, origin: authored, layered: r.layered, specificity: r.specificity, order: r.order})
+					all = append(all, won{declaration: d, origin: authored, layer: r.layer, specificity: r.specificity, order: r.order})
 				}
 			}
 		}
-		place = Place{own: met, inside: union(at.inside, met)}
+		place = Place{own: met, inside: union(at.inside, met), language: e.Language}
 		at.last, at.before = met, union(at.before, met)
 	}
 	for _, d := range declarations(withoutComments(inline), nil) {
-		all = append(all, won{declaration: d, origin: inlined})
+		all = append(all, won{declaration: d, origin: inlined, layer: free})
 	}
 	if len(all) == 0 {
 		return Effect{}, place
@@ -344,9 +434,22 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 	if s != nil && len(s.frames) > 0 {
 		ordered = append(ordered, s.ending(ordered)...)
 	}
+	if s != nil {
+		outer.vars = s.first(outer.vars, e.Root)
+	}
 	effect := effectOf(ordered, outer, e.Drawn)
 	effect.root = e.Root
 	return effect, place
+}
+
+// first gives the variables that are registered their first values.
+func (s *Sheet) first(vars *variable, root bool) *variable {
+	for _, v := range s.registered {
+		if root || !v.inherits {
+			vars = &variable{name: v.name, value: v.value, outer: vars}
+		}
+	}
+	return vars
 }
 
 // stands reports whether a compound stands where its selector wants it.
@@ -374,12 +477,11 @@ const (
 // won is a declaration with what it is weighed by.
 type won struct {
 	declaration
-	origin, specificity, order int
-	layered                    bool
+	origin, layer, specificity, order int
 }
 
-// weaker orders declarations as the cascade does. Of important ones those in a layer are
-// the stronger.
+// weaker orders declarations as the cascade does. Of important ones those in the first layer
+// are the strongest.
 func weaker(a, b won) int {
 	flag := func(b bool) int {
 		if b {
@@ -390,7 +492,7 @@ func weaker(a, b won) int {
 	if d := flag(a.important) - flag(b.important); d != 0 {
 		return d
 	}
-	if d := flag(b.layered) - flag(a.layered); d != 0 {
+	if d := a.layer - b.layer; d != 0 {
 		if a.important {
 			return -d
 		}
@@ -405,25 +507,39 @@ func weaker(a, b won) int {
 	return a.order - b.order
 }
 
-// ending is what an animation leaves an element as when it has ended.
+// ending is what an animation leaves an element as when it has ended. Where it does not end
+// soon, or not with its last frame, every frame that hides counts.
 func (s *Sheet) ending(all []declaration) (last []declaration) {
-	var names, words []string
+	of := map[string]string{}
 	for _, d := range all {
-		switch strings.TrimPrefix(d.name, "-webkit-") {
-		case "animation", "animation-name", "animation-fill-mode":
-			words = append(words, split(d.value, blanks+",")...)
+		if d.name == "animation" {
+			clear(of)
+		}
+		if strings.HasPrefix(d.name, "animation") {
+			of[d.name] = d.value
 		}
 	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		words = append(words, split(of[name], blanks+",")...)
+	}
+	stays := slices.Contains(words, "forwards") || slices.Contains(words, "both")
+	odd := slices.ContainsFunc(words, func(word string) bool {
+		seconds, timed := strings.CutSuffix(word, "s")
+		n, err := strconv.ParseFloat(seconds, 64)
+		return word == "paused" || strings.Contains(word, "reverse") || word == "alternate" || timed && err == nil && n > longAnimation
+	})
 	for _, word := range words {
-		if s.frames[word] != nil {
-			names = append(names, word)
+		frames := s.frames[word]
+		always := len(frames) > 1 && !slices.ContainsFunc(frames, func(f frame) bool { return !hide(f.declarations) })
+		for _, f := range frames {
+			if f.last && stays || (odd || always && slices.Contains(words, "infinite")) && hide(f.declarations) {
+				last = append(last, f.declarations...)
+			}
 		}
-	}
-	if !slices.Contains(words, "forwards") && !slices.Contains(words, "both") && !slices.Contains(words, "infinite") {
-		return nil
-	}
-	for _, name := range names {
-		last = append(last, s.frames[name]...)
 	}
 	return last
 }
+
+// longAnimation is after how many seconds nobody waits for a text.
+const longAnimation = 10

@@ -23,16 +23,25 @@ type Sight struct {
 // variable is a custom property, and those that were set before it.
 type variable struct {
 	name, value string
+	unset       bool // it is as if nothing had set it
 	outer       *variable
 }
 
 func (v *variable) find(name string) (string, bool) {
-	for n := 0; v != nil && n < 4096; v, n = v.outer, n+1 {
-		if v.name == name {
-			return v.value, true
-		}
+	if at := v.at(name, nil); at != nil && !at.unset {
+		return at.value, true
 	}
 	return "", false
+}
+
+// at is the variable of a name that was set last, after another.
+func (v *variable) at(name string, after *variable) *variable {
+	for n := 0; v != after && v != nil && n < 4096; v, n = v.outer, n+1 {
+		if v.name == name {
+			return v
+		}
+	}
+	return nil
 }
 
 // tiny is the size in pixels below which letters are dots.
@@ -134,10 +143,13 @@ func (e *Effect) On(s Sight) Sight {
 	if e.unfilled || e.filled.set {
 		s.filled = e.filled
 	}
-	if e.ground.set && e.ground.alpha > 0 {
+	switch {
+	case e.clipped && e.ground.set:
+		s.shadow = e.ground
+	case e.ground.set && e.ground.alpha > 0:
 		s.ground, s.covered = e.ground.over(s.behind()), s.covered && e.ground.alpha < 1
 	}
-	s.covered, s.clipped = s.covered || e.covers, e.clipped || s.clipped && !e.ground.set
+	s.covered, s.clipped = s.covered || e.covers, e.clipped && e.covers || s.clipped && !e.ground.set
 	if e.shadow.set {
 		s.shadow = e.shadow
 	}
