@@ -12,5 +12,5 @@ TIDEGATE_HOME="$folder/harbour" "$folder/tidegate" serve --http 127.0.0.1:0 >"$f
 server=$!
 until grep -q token= "$folder/address"; do kill -0 $server; sleep 0.2; done
 address=$(sed 's|/?token|/runs/harbour/report?token|' "$folder/address")'#c2'
-"${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1 --window-size=1500,1220 \
+"${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1 --window-size=1500,1400 \
 	--user-data-dir="$folder/profile" --screenshot="$PWD/docs/page.png" "$address" 2>/dev/null

@@ -24,3 +24,15 @@ func TestAnAuditShowsWhatReordersItsText(t *testing.T) {
 		t.Errorf("what reorders text is not shown for what it is: %s %s", shown, why)
 	}
 }
+
+// TestOneThingIsWrongOnce: a number for which the page has another is not shown as missing, too,
+// neither by itself nor in the quotation that has it.
+func TestOneThingIsWrongOnce(t *testing.T) {
+	s := auditSentence(&foreign.Judged{Line: 1, Text: "It “has 2.4 MW to spare” and costs 7 euro.", Standing: claim.Missing, Findings: []claim.Finding{
+		{Rule: "near", Level: claim.Fault, Text: "2.4 MW: the page says 1.1 MW", Number: "2.4 MW"}, {Rule: "numbers", Level: claim.Fault, Text: "2.4 MW"},
+		{Rule: "quotations", Level: claim.Fault, Text: "has 2.4 MW to spare"}, {Rule: "numbers", Level: claim.Fault, Text: "7 euro"},
+	}}, "1")
+	if got := fmt.Sprint(s.wrong()); got != "[{2.4 MW 1.1 MW} {7 euro }]" || strings.Contains(s.Stand.Why, "2.4 MW is not there") {
+		t.Errorf("%s; %s", got, s.Stand.Why)
+	}
+}

@@ -65,13 +65,16 @@ const pageSays = ": the page says "
 // place, "" where that is not known.
 type wrong struct{ has, page string }
 
+// wrong leaves out what holds another wrong thing whose place on the page is known.
 func (s *ShownSentence) wrong() (out []wrong) {
 	for _, f := range s.Findings {
 		if has, page, _ := strings.Cut(f.Text, pageSays); f.Level == claim.Fault && has != "" && f.Rule != "citation" {
 			out = append(out, wrong{shownText(has), shownText(page)})
 		}
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(out), func(w wrong) bool {
+		return w.page == "" && slices.ContainsFunc(out, func(known wrong) bool { return known.page != "" && strings.Contains(w.has, known.has) })
+	})
 }
 
 // How much of pages stands beside the text: around a fact, and in all. Sentences beyond lead to
@@ -213,6 +216,14 @@ func (w *htmlWriter) facts(s *ShownSentence) [][]span {
 				w.elem("small", "", w.say("the second reader's words"))
 			})
 			break
+		}
+	}
+	for _, f := range s.wrong() {
+		for i := range s.Windows {
+			if at := strings.Index(s.Windows[i].Text, f.page); f.page != "" && at >= 0 && !slices.ContainsFunc(marks[i], func(m span) bool { return m.from < at+len(f.page) && at < m.to }) {
+				marks[i] = append(marks[i], span{at, at + len(f.page)})
+				break
+			}
 		}
 	}
 	for i := range marks {

@@ -3,6 +3,7 @@ package claim
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -220,12 +221,12 @@ const mostDifferences = 3
 // word, unless another of its pages has it as it is said. What a sentence infers is for the
 // reader to judge.
 func (a *asked) judgeNear(looks []look, j *Judgement) {
-	if anyOf(looks, func(l *look) bool { return l.follows && len(l.near) == 0 }) {
-		return
-	}
 	said := map[string]bool{}
 	for i := range looks {
 		for _, d := range looks[i].near {
+			if anyOf(looks, func(l *look) bool { return len(l.near) == 0 && slices.Contains(l.follows, d.clause) }) {
+				continue
+			}
 			if text := d.said + ": the page says " + d.has; !said[text] && len(said) < mostDifferences {
 				said[text] = true
 				if d.beside || a.inferred {
@@ -238,6 +239,9 @@ func (a *asked) judgeNear(looks []look, j *Judgement) {
 				}
 			}
 		}
+	}
+	if len(said) > 0 { // the page that says otherwise is shown first
+		slices.SortStableFunc(looks, func(a, b look) int { return flag(len(b.near) > 0) - flag(len(a.near) > 0) })
 	}
 }
 

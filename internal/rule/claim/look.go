@@ -31,7 +31,7 @@ type look struct {
 	foreign    bool   // the page is in another language
 	share      float64
 	near       []difference
-	follows    bool        // the page has a clause of the sentence as it is said
+	follows    []int       // the clauses of the sentence that the page has as they are said
 	windows    []candidate // the best ones, in order
 	loose      []candidate // the same for a page whose words say little
 }

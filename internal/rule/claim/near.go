@@ -185,6 +185,7 @@ type difference struct {
 	kind      string
 	said, has string
 	at        int  // where the page has it
+	clause    int  // of the sentence, from 0
 	beside    bool // a sentence of the page beside it has a number that is said
 }
 
@@ -510,11 +511,11 @@ const likelyPassages = 3
 
 // near finds what a sentence says otherwise than the sentences of a page that it follows
 // nearly word for word. A sentence of the page that has it as it is said settles it. Follows
-// says that the page has a clause of it as it is said.
-func (r *reading) near(a *asked) (out []difference, follows bool) {
+// are the clauses that the page has as they are said.
+func (r *reading) near(a *asked) (out []difference, follows []int) {
 	all := tokensOf(a.text, a.endings)
 	negated := negates(all) >= 0
-	for _, clause := range clauses(a.text, all) {
+	for k, clause := range clauses(a.text, all) {
 		counts := map[int32]int{}
 		seen := map[string]bool{}
 		for _, t := range clause {
@@ -554,6 +555,7 @@ func (r *reading) near(a *asked) (out []difference, follows bool) {
 			beside := slices.ContainsFunc(found, func(d difference) bool { return d.kind == "number" && r.besideHas(p, d.said) })
 			for i := range found {
 				found[i].at += from.start
+				found[i].clause = k
 				found[i].beside = beside
 			}
 			if share == 0 || len(found) < len(best) && al.share >= share-0.15 {
@@ -561,7 +563,9 @@ func (r *reading) near(a *asked) (out []difference, follows bool) {
 			}
 		}
 		out = append(out, best...)
-		follows = follows || share > 0 && len(best) == 0
+		if share > 0 && len(best) == 0 {
+			follows = append(follows, k)
+		}
 	}
 	return out, follows
 }

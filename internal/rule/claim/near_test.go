@@ -76,6 +76,26 @@ func TestNearCopySays(t *testing.T) {
 	}
 }
 
+// TestEachClauseHasItsPage: what one page has as it is said excuses what another says otherwise
+// of that clause alone, and the page that says otherwise is shown first.
+func TestEachClauseHasItsPage(t *testing.T) {
+	pages := map[string]string{
+		"orders": "In these three contracts the electric boat costs 1.8 times as much as its diesel sister from the yard.",
+		"energy": "At 14 cent, an electric tug spends about 210,000 euro less on energy than a diesel boat that burns oil.",
+		"later":  "An electric tug spends about 310,000 euro less on energy than a diesel boat, says the port.",
+	}
+	const says = "The electric boat costs 1.8 times as much as its diesel sister from the yard, but spends about 310,000 euro less on energy than a diesel boat."
+	judged := func(cids ...string) claim.Judgement {
+		return must.Get(claim.Judge(t.Context(), []claim.Question{{Text: says, Language: "en", CIDs: cids}}, func(cid string) (*claim.Page, error) { return &claim.Page{CID: cid, Text: pages[cid]}, nil }, claim.Titles{}))(t)[0]
+	}
+	if j := judged("orders", "energy"); len(j.Findings) == 0 || j.Findings[0].Text != "310,000 euro: the page says 210,000 euro" || j.Windows[0].CID != "energy" {
+		t.Errorf("%+v", j)
+	}
+	if j := judged("orders", "energy", "later"); j.Standing != claim.Found {
+		t.Errorf("%+v", j.Findings)
+	}
+}
+
 // TestWhatANearCopyMayLeaveToItsReader has a number that the next sentence of the page
 // says, and an inference: both differ from a sentence that they follow nearly word for
 // word, and neither is a fault.

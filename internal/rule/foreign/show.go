@@ -209,10 +209,16 @@ const nearRule = "near"
 
 // wrong is what is the matter with a sentence, in few words, the gravest first.
 func (s *Judged) wrong() (list []string) {
-	covered := map[string]bool{}
 	if s.Verdict == evidence.Unsupported {
 		list = append(list, "a reader finds no support")
 	}
+	return append(list, s.against()...)
+}
+
+// against is what the rules hold against a sentence: a number for which the page has another
+// is not said to be missing, too.
+func (s *Judged) against() (list []string) {
+	covered := map[string]bool{}
 	for _, f := range s.Findings {
 		if covered[f.Rule+f.Text] || f.Level == claim.Remark {
 			continue
@@ -304,13 +310,7 @@ func placeOf(w *Window, key string) string {
 
 // Against is what the rules hold against a sentence.
 func (s *Judged) Against() string {
-	var why []string
-	for _, f := range s.Findings {
-		if f.Level != claim.Remark {
-			why = append(why, s.said(f))
-		}
-	}
-	return strings.Join(why, "; ")
+	return strings.Join(s.against(), "; ")
 }
 
 // heard is what the second reader said of a sentence.
