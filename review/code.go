@@ -1,7 +1,6 @@
 package review
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,33 +134,23 @@ func linesOf(lines []Line, but byte) string {
 }
 
 // changed is what changed in a file, as far as there is room for it: the nearest to a line.
-func (f File) changed(line int) string {
+func (f File) changed(line int) (text string) {
 	hunks := f.Hunks()
 	far := func(h Hunk) int {
-		first, last := 0, 0
-		for _, l := range h {
-			if l.Number > 0 {
-				first, last = cmp.Or(first, l.Number), l.Number
-			}
+		near := slices.IndexFunc(h, func(l Line) bool { return l.Number >= line })
+		if near >= 0 {
+			return h[near].Number - line
 		}
-		return max(0, first-line, line-last)
+		return line - h[len(h)-1].Number
 	}
-	nearest := slices.Clone(hunks)
-	slices.SortStableFunc(nearest, func(a, b Hunk) int { return far(a) - far(b) })
-	room, shown := mostCode, map[*Line]bool{}
-	for _, h := range nearest {
-		if room -= len(linesOf(h, 0)); room < 0 {
+	slices.SortStableFunc(hunks, func(a, b Hunk) int { return far(a) - far(b) })
+	for _, h := range hunks {
+		if len(text)+len(linesOf(h, 0)) > mostCode {
 			break
 		}
-		shown[&h[0]] = true
+		text += linesOf(h, 0) + "\n"
 	}
-	var texts []string
-	for _, h := range hunks {
-		if shown[&h[0]] {
-			texts = append(texts, linesOf(h, 0))
-		}
-	}
-	return strings.Join(texts, "\n")
+	return strings.TrimSuffix(text, "\n")
 }
 
 // windowOf is the lines around a line of a file.

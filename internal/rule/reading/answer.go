@@ -203,15 +203,18 @@ func (i *Item) holds(window, words string) bool {
 }
 
 // standsIn reports whether a text has words as whole words.
-func standsIn(text, words string) bool {
+func standsIn(text, words string) bool { return indexOf(text, words) >= 0 }
+
+// indexOf is where a text has words as whole words, -1 where it has them nowhere.
+func indexOf(text, words string) int {
 	for from := 0; ; {
 		k := strings.Index(text[from:], words)
 		if k < 0 {
-			return false
+			return -1
 		}
 		from += k
 		if ends(text[:from], text[from:]) && ends(text[:from+len(words)], text[from+len(words):]) {
-			return true
+			return from
 		}
 		_, size := utf8.DecodeRuneInString(text[from:])
 		from += size

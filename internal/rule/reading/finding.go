@@ -61,11 +61,10 @@ func contrary(text, language string) (half, opposite string, ok bool) {
 		}
 		from = comma + 2
 	}
-	denied := func(text string) bool { return hasWord(text, "negatives", language) }
 	for _, t := range [][]turn{contraries()[language].out, contraries()[language].in} {
 		start, end, to := -1, 0, ""
 		for _, turn := range t {
-			if at := wordAt(masked[from:], turn.from); at >= 0 && (start < 0 || from+at < start || from+at == start && len(turn.from) > end-start) {
+			if at := indexOf(masked[from:], turn.from); at >= 0 && (start < 0 || from+at < start || from+at == start && len(turn.from) > end-start) {
 				start, end, to = from+at, from+at+len(turn.from), turn.to
 			}
 		}
@@ -74,7 +73,7 @@ func contrary(text, language string) (half, opposite string, ok bool) {
 		}
 		until := end + breaks(masked[end:], language)
 		before, behind := masked[from:start], masked[end:until]
-		if breaks(before, language) < len(before) || hasWord(before, "clauses", language) || denied(before+" "+behind) || hasWord(before, "quantifiers", language) || isNoun(before, language) {
+		if breaks(before, language) < len(before) || hasWord(before, "clauses", language) || claim.Negated(before+" "+behind) || hasWord(before+" "+behind, "negatives", language) || hasWord(before, "quantifiers", language) || isNoun(before, language) {
 			return "", "", false
 		}
 		if strings.ToUpper(text[start:start+1]) == text[start:start+1] {
@@ -118,7 +117,7 @@ func breaks(text, language string) int {
 		}
 	}
 	for _, word := range wordsOf("ends", language) {
-		if at := wordAt(text[:end], word); at >= 0 {
+		if at := indexOf(text[:end], word); at >= 0 {
 			end = at
 		}
 	}
@@ -126,40 +125,13 @@ func breaks(text, language string) int {
 }
 
 func hasWord(text, list, language string) bool {
-	return slices.ContainsFunc(wordsOf(list, language), func(word string) bool { return wordAt(text, word) >= 0 })
-}
-
-// wordAt is where a text has words as whole ones, -1 where it has them nowhere.
-func wordAt(text, words string) int {
-	for from := 0; ; {
-		at := strings.Index(text[from:], words)
-		if at < 0 {
-			return -1
-		}
-		at += from
-		if separate(text[:at], true) && separate(text[at+len(words):], false) {
-			return at
-		}
-		from = at + len(words)
-	}
-}
-
-// separate reports whether the end, or the beginning, of a text is no part of a word or name.
-func separate(text string, end bool) bool {
-	if text == "" {
-		return true
-	}
-	c := text[0]
-	if end {
-		c = text[len(text)-1]
-	}
-	return strings.IndexByte(" \t,;:.!?()\"", c) >= 0
+	return slices.ContainsFunc(wordsOf(list, language), func(word string) bool { return standsIn(text, word) })
 }
 
 // isNoun reports whether a text makes a noun of the word behind it.
 func isNoun(before, language string) bool {
 	fields := strings.Fields(before)
-	return len(fields) > 0 && slices.Contains(wordsOf("determiners", language), fields[len(fields)-1])
+	return strings.HasSuffix(before, "-") || len(fields) > 0 && slices.Contains(wordsOf("determiners", language), fields[len(fields)-1])
 }
 
 // showsCode finds the words of a verdict in the code of a finding: whoever decides shows by
@@ -204,23 +176,29 @@ type turns struct{ in, out []turn }
 
 var contraries = sync.OnceValue(func() map[string]turns {
 	all := map[string]turns{}
-	for _, e := range page.List(lists, "lists/code.txt") {
-		t := all[e.Language]
-		plain, denied, both := strings.Cut(e.Text, " = ")
-		if both {
-			t.in = append(t.in, turn{plain, denied})
-		} else if plain, denied, both = strings.Cut(e.Text, " < "); !both {
-			panic(fmt.Sprintf("lists/code.txt: %q has no contrary", e.Text))
+	add := func(language, plain, denied string, both bool) {
+		t, known := all[language]
+		for _, n := range negationsOf(language) {
+			if !known {
+				t.in, t.out = append(t.in, turn{n[0], n[1]}), append(t.out, turn{n[1], n[0]})
+			}
 		}
-		t.out = append(t.out, turn{denied, plain})
-		all[e.Language] = t
+		if t.out = append(t.out, turn{denied, plain}); both {
+			t.in = append(t.in, turn{plain, denied})
+		}
+		all[language] = t
+	}
+	for _, e := range page.List(lists, "lists/code.txt") {
+		plain, denied, both := strings.Cut(e.Text, " = ")
+		if !both {
+			plain, denied, _ = strings.Cut(e.Text, " < ")
+		}
+		add(e.Language, plain, denied, both)
 	}
 	for _, e := range page.List(lists, "lists/verbs.txt") {
 		verb, stem, _ := strings.Cut(e.Text, " ")
-		t := all[e.Language]
-		t.in = append(t.in, turn{verb, "does not " + stem})
-		t.out = append(t.out, turn{"does not " + stem, verb}, turn{"doesn't " + stem, verb})
-		all[e.Language] = t
+		add(e.Language, verb, "does not "+stem, true)
+		add(e.Language, verb, "doesn't "+stem, false)
 	}
 	return all
 })

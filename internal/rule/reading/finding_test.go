@@ -38,7 +38,7 @@ func TestContraries(t *testing.T) {
 		"The counter overflows when n is large.":                                   "The counter does not overflow when n is large.",
 		"The counter does not overflow.":                                           "The counter overflows.",
 		"The map is written without the lock.":                                     "The map is written with the lock.",
-		"There is no check for nil in `over`.":                                     "There is a check for nil in `over`.",
+		"There is no check for nil in `over`.":                                     "There is some check for nil in `over`.",
 		"Returns nil instead of the error.":                                        "Does not return nil instead of the error.",
 		"The error from `is not` is ignored because the result is discarded.":      "The error from `is not` is not ignored.",
 		"Not every caller is checked.":                                             "",
