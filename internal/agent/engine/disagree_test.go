@@ -153,21 +153,28 @@ func TestAPlantedWrongTotalIsRefused(t *testing.T) {
 }
 
 // TestTheWriterSeesThePagesOfStatements: each statement of a summary comes with the passage
-// of its page.
+// of its page, and with what is not on it; what only introduces a list is none.
 func TestTheWriterSeesThePagesOfStatements(t *testing.T) {
 	t.Parallel()
-	manifest, desk := researched.newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	prompt := ""
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "synthesis" {
 			prompt = task.Prompt
 		}
-		return obedient(ctx, task)
+		answer, err := obedient(ctx, task)
+		if task.Kind == "summary" {
+			answer.Text += strings.Replace(answer.Text, reader.Sentence(0, 0), "In 1950 the dredging contract of Karholm had 7,777 berths.", 1) + strings.Replace(answer.Text, reader.Sentence(0, 0), "What happened in 1950:", 1)
+		}
+		return answer, err
 	}}
 	if out := drive(t, manifest, desk, pool); out.Status != run.Completed {
 		t.Fatal(shown(out))
 	}
-	for _, want := range []string{"- " + reader.Sentence(0, 0) + "\n", "  passage 1, [@s1]: Port statistics " + reader.Sentence(0, 0) + " " + reader.Sentence(0, 1), "  passage 1\n"} {
+	if strings.Contains(prompt, "\n- What happened in 1950:\n") {
+		t.Error("what introduces a list is shown as a statement")
+	}
+	for _, want := range []string{"- " + reader.Sentence(0, 0) + "\n", "had 7,777 berths.\n  not on its page: ", "  passage 1, [@s1]: Port statistics " + reader.Sentence(0, 0) + " " + reader.Sentence(0, 1), "  passage 1\n"} {
 		if !strings.Contains(prompt, want) {
 			t.Errorf("the prompt lacks %q:\n%s", want, prompt)
 		}

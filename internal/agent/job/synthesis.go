@@ -147,7 +147,11 @@ func (r *research) carry(summaries []summarized, all *sources, statements []sent
 			known = len(number) + 1
 			number[s.Passage], text = known, fmt.Sprintf(", %s: %s", all.list.Shorten("[@"+s.Passage.CID+"]"), markdown.OneLine(s.Passage.Text))
 		}
-		summaries[at].Passages += fmt.Sprintf("- %s\n  passage %d%s\n", markdown.OneLine(s.Text), known, text)
+		summaries[at].Passages += fmt.Sprintf("- %s\n", markdown.OneLine(s.Text))
+		if len(s.Missing) > 0 {
+			summaries[at].Passages += fmt.Sprintf("  not on its page: %s\n", markdown.OneLine(strings.Join(s.Missing, "; ")))
+		}
+		summaries[at].Passages += fmt.Sprintf("  passage %d%s\n", known, text)
 	}
 	return left, nil
 }
@@ -288,8 +292,10 @@ func (r *research) writing(j *Job, statements []sentences.Statement, only []stri
 		Judged:   template.Titles(func(s evidence.Section) bool { return s.Judgement }),
 		Caveats:  template.Titles(func(s evidence.Section) bool { return s.Caveats }),
 		Required: r.policy.Evidence.Grounding, Reader: r.policy.Evidence.Reader, Example: synthesisExample(template, all.list)}
-	data.Answer = template.Answer()
 	data.FindingsTitle = template.Titles(func(s evidence.Section) bool { return s.Findings })[0]
+	if data.Answer = template.Answer(); data.Answer == data.FindingsTitle {
+		data.Answer = "" // which needs more sentences than an answer has
+	}
 	if evidence.IsOutline(said.Shape.Template) {
 		data.Outline = said.Shape.Template
 	}

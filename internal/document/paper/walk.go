@@ -117,10 +117,6 @@ func (l *layout) leading() int {
 // titleOf is the text of a heading.
 func titleOf(b *draft.Block) string { return shownText(string(draft.Runes(b.Glyphs))) }
 
-// mostAnswer is how many sentences of the answer stand before a report whose section with it
-// comes later.
-const mostAnswer = 5
-
 // quoted are the sentences of the answer where its section does not begin the report.
 func (l *layout) quoted() (out []*ShownSentence) {
 	if l.Audit != nil || l.AnswerTitle == "" || len(l.Parts) == 0 {
@@ -128,7 +124,7 @@ func (l *layout) quoted() (out []*ShownSentence) {
 	}
 	all := l.Parts[len(l.Parts)-1].Sentences
 	for i := range all {
-		if all[i].Section == l.AnswerTitle && len(out) < mostAnswer {
+		if all[i].Section == l.AnswerTitle && len(out) < evidence.MostAnswer {
 			out = append(out, &all[i])
 		}
 	}

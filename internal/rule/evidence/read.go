@@ -24,6 +24,8 @@ type Facts struct {
 	// to a further question: it must have substance, and nothing outside its sections.
 	Whole bool
 	Brief bool // a brief report needs less substance
+	// InParts says that several agents write it, each a section of a given length.
+	InParts bool
 	// Least and Most are how many words a whole report must and may have, 0 for any.
 	Least, Most int
 	// MaxRun is how many sentences may name @run, 0 for [MaxRun].
@@ -76,7 +78,7 @@ type title struct {
 //     first two levels and none of the template;
 //   - LINK_NOT_ALLOWED for each footnote;
 //   - MISSING_REQUIRED_SECTION for text outside the sections of a whole report;
-//   - TOO_MUCH_INFERRED and, in a whole report, TOO_LITTLE and TOO_MANY_WORDS.
+//   - TOO_LONG for an answer of more than five sentences in a whole report, TOO_MUCH_INFERRED and, in a whole report, TOO_LITTLE and TOO_MANY_WORDS.
 //
 // Links, images and HTML, and citations of what is not a source, are package
 // synthesis's to find. The cost grows with the bytes of the draft.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -232,6 +233,7 @@ func TestAWholeReport(t *testing.T) {
 		"few perspectives":  {strings.NewReplacer("@s7", "@s2", "@s4", "@s3").Replace(honest), "TOO_LITTLE:0", "1 of 3 are used"},
 		"text before":       {"Here is the report.\n\n" + honest, "MISSING_REQUIRED_SECTION:1", "before the first section"},
 		"text behind":       {honest + "\n---\n\nLet me know! Or not.\n", "MISSING_REQUIRED_SECTION:21", "behind the last section"},
+		"a long answer":     {strings.Replace(honest, "The port grew after 2010 [@s1].", strings.Repeat("The port grew after 2010 [@s1].\n", 6), 1), "TOO_LONG:8", `the section "Summary" answers the question in 6 sentences; 5 are allowed`},
 		"a title":           {"# Ports\n\n" + honest, "HEADING_CLAIMS:1", "Ports"},
 		"too much inferred": {strings.NewReplacer("[@s1].\n\n## Key", "[inferred from @s1].\n\n## Key", "too [@s4]", "too [inferred from @s4]").Replace(honest), "TOO_MUCH_INFERRED:0", "2 of 6"},
 		"the run six times": {honest + strings.Repeat("Few pages were read [inferred from @run].\n", 5), "TOO_MANY_CITATIONS:22", "@run"},
@@ -239,6 +241,27 @@ func TestAWholeReport(t *testing.T) {
 		r := evidence.Read(markdown.Read([]byte(test.draft)), facts(whole))
 		if i := slices.Index(codes(r.Faults), test.fault); i < 0 || !strings.Contains(r.Faults[i].Message, test.says) {
 			t.Errorf("%s: %v", name, r.Faults)
+		}
+	}
+}
+
+// TestALongAnswerIsOneAuthors: five sentences are no fault, and neither are more in a section
+// that is to have the findings, or whose length an outline gives.
+func TestALongAnswerIsOneAuthors(t *testing.T) {
+	answer := func(n int) string {
+		return strings.Replace(honest, "The port grew after 2010 [@s1].", strings.Repeat("The port grew after 2010 [@s1].\n", n), 1)
+	}
+	for draft, change := range map[string]func(*evidence.Facts){
+		answer(5): func(*evidence.Facts) {},
+		answer(6): func(f *evidence.Facts) { f.InParts = true },
+		answer(7): func(f *evidence.Facts) {
+			f.Template.Sections = slices.Clone(f.Template.Sections)
+			f.Template.Sections[0].Findings, f.Template.Sections[1].Findings = true, false
+		},
+	} {
+		whole := facts(func(f *evidence.Facts) { f.Whole = true }, change)
+		if r := evidence.Read(markdown.Read([]byte(draft)), whole); slices.ContainsFunc(r.Faults, func(f evidence.Fault) bool { return f.Code == tidegate.TooLong }) {
+			t.Errorf("%v", r.Faults)
 		}
 	}
 }

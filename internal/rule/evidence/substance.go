@@ -29,6 +29,7 @@ func (w *walker) substance() {
 	var missing []string
 	if w.facts.Whole {
 		missing = w.missing()
+		w.answer()
 	}
 	n := w.report.Words()
 	if n < w.facts.Least {
@@ -39,6 +40,31 @@ func (w *walker) substance() {
 	}
 	if w.facts.Most > 0 && n > w.facts.Most {
 		w.fault(tidegate.TooManyWords, 0, "Say it in fewer words, or leave out what matters least.", "it has %d words; at most %d are allowed", n, w.facts.Most)
+	}
+}
+
+// MostAnswer is how many sentences the section of the answer has at most: every view begins
+// with them.
+const MostAnswer = 5
+
+// answer checks how long the answer is, where its section has nothing else to say and one
+// author writes it.
+func (w *walker) answer() {
+	section := w.facts.Template.section(w.facts.Template.Answer())
+	if section == nil || !section.Answer || section.Findings || w.facts.InParts {
+		return
+	}
+	n, beyond := 0, 0 // the line of the first sentence beyond
+	for _, s := range w.report.Sentences {
+		if s.Section == section.Title && s.Form != Frame {
+			if n++; n == MostAnswer+1 {
+				beyond = s.Line
+			}
+		}
+	}
+	if n > MostAnswer {
+		w.fault(tidegate.TooLong, beyond, "Keep the sentences that answer the question, and move the others to the sections that give the evidence.",
+			"the section %q answers the question in %d sentences; %d are allowed, and every view of the report begins with them", section.Title, n, MostAnswer)
 	}
 }
 

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,11 +159,17 @@ func (i *Item) given(v *codec.Value) (g Given, problem evidence.Fault) {
 }
 
 // shares reports whether words of a window have a content word or a number of the claim.
-// Where the window is in another language they need not.
+// Where the window is in another language they need not, and neither where the claim judges:
+// its page gives the reasons, in words of its own.
 func (i *Item) shares(window, words string) bool {
-	language := page.Language(window)
-	if own := page.Language(i.Text); own != "" && language != "" && own != language {
+	language, own := page.Language(window), page.Language(i.Text)
+	if own != "" && language != "" && own != language {
 		return true
+	}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(i.Text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if slices.Contains(wordsOf("judging", cmp.Or(own, language)), word) {
+			return true
+		}
 	}
 	of := claim.Question{Text: i.Text, Language: language}.Words()
 	for _, word := range (claim.Question{Text: words, Language: language}).Words() {

@@ -70,6 +70,24 @@ func TestEntriesAreHeldToTheShape(t *testing.T) {
 	}
 }
 
+// TestFindingsAreReadAlone: an item has with it what introduces its list, and a quotation keeps
+// a sign where a URL stood in it.
+func TestFindingsAreReadAlone(t *testing.T) {
+	pool := readPool(t, pool)
+	for output, want := range map[string]string{
+		"# f\nThe harbour has these:\n\n- old tugs [@cid_a]\n- new docks (https://x.org/b)\n\nIt is wet. [@cid_a]\n\n- alone [@cid_a]\n": "- The harbour has these: old tugs [@cid_a]\n- The harbour has these: new docks [@cid_b]\n- It is wet. [@cid_a]\n- alone [@cid_a]\n",
+		"# f\nSee below: [@cid_a]\n\nIts docks:\n\nThey are old. [@cid_a]\n":                                                             "- See below: [@cid_a]\n- They are old. [@cid_a]\n- Its docks:\n",
+		"# f\nTugs (https://x.org/a):\n- old\n# Gaps\n- why\n":                                                                           "- Tugs [@cid_a]: old\n",
+		"# f\n- “Call https://x.org/no for a tug” (https://x.org/a)\n":                                                                   "- “Call … for a tug” [@cid_a]\n",
+		"# f\n- \"Call https://x.org/a for a tug\" (https://x.org/a)\n":                                                                  "- \"Call … for a tug\" [@cid_a]\n",
+		"# f\n- A 5\" rope (https://x.org/a) and a 6\" one (https://x.org/b)\n":                                                          "- A 5\" rope [@cid_a] and a 6\" one [@cid_b]\n",
+	} {
+		if got, _ := synthesis.GenerateSummary(pool, []byte(output), 1000, 1000); got != want {
+			t.Errorf("%q gives %q, want %q", output, got, want)
+		}
+	}
+}
+
 // TestHostilePassages: passages of the largest size cost no more than their
 // length; otherwise this test would not end.
 func TestHostilePassages(t *testing.T) {

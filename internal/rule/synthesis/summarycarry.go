@@ -49,7 +49,7 @@ func (c *carrier) rewrite(line []byte, close bool) (text []byte, cid string) {
 	urls := link.FindURLs(line)
 	url, hasURL := urls.Next(0)
 	mention, hasMention := link.NextMention(line, 0)
-	at := 0
+	at, quotes := 0, 0 // marks before at
 	for hasURL || hasMention {
 		isMention := hasMention && (!hasURL || mention.Start < url.Start)
 		piece, stands := mention, ""
@@ -58,11 +58,14 @@ func (c *carrier) rewrite(line []byte, close bool) (text []byte, cid string) {
 		} else {
 			piece, stands = c.resolved(line, url)
 		}
-		out = append(out, line[at:piece.Start]...)
+		out, quotes = append(out, line[at:piece.Start]...), quotes+quotationMarks(line[at:piece.Start])
+		quoted := !isMention && quotes%2 == 1 && !bytes.HasSuffix(out, []byte("(")) && !bytes.HasSuffix(out, []byte("<")) && bytes.ContainsAny(line[piece.End:], `"”`)
 		if !isMention && close {
 			out, piece.End = unwrap(out, line, piece)
 		}
 		switch {
+		case quoted:
+			out = append(bytes.TrimSuffix(out, []byte(" ")), " …"...) // which joins the quoted words around it
 		case stands != "":
 			out = cite(out, stands)
 			if cid == "" {
@@ -104,6 +107,14 @@ func (c *carrier) resolved(line []byte, url link.Span) (link.Span, string) {
 	}
 	c.urls++
 	return trimmed, ""
+}
+
+// quotationMarks counts the marks that open and close quotations.
+func quotationMarks(text []byte) (n int) {
+	for _, mark := range []string{`"`, "“", "”"} {
+		n += bytes.Count(text, []byte(mark))
+	}
+	return n
 }
 
 // cite appends a citation. One that repeats the last one is left out: a link

@@ -1,6 +1,8 @@
 package synthesis
 
 import (
+	"bytes"
+	"cmp"
 	"io"
 	"strings"
 
@@ -14,6 +16,9 @@ import (
 type SummaryDraft struct {
 	cited, plain, sources queue
 	left                  LeftOut
+
+	leadIn, leadCID string // of the list that may follow
+	led             bool   // an item has it
 }
 
 // LeftOut counts what a generated summary leaves out of its output.
@@ -49,6 +54,7 @@ func (w *SummaryWriter) Read(r io.Reader, limit int) (*SummaryDraft, error) {
 	listed := map[string]bool{}
 	_, err := w.scanner.Scan(r, markdown.Events{
 		Heading: func(h markdown.Heading) bool {
+			d.introduced()
 			switch strings.ToLower(string(h.Text)) {
 			case "sources":
 				in = inSources
@@ -62,14 +68,49 @@ func (w *SummaryWriter) Read(r io.Reader, limit int) (*SummaryDraft, error) {
 		Passage: func(p markdown.Passage) {
 			switch {
 			case in == inFindings:
-				d.finding(carrier.carry(p.Text))
+				text, cid := carrier.carry(p.Text)
+				d.passage(p.Item, text, cid, carrier.clean)
 			case in == inSources && p.Item:
 				d.source(w.Pool, p.Text, listed)
 			}
 		},
 	})
+	d.introduced()
 	d.left.URLs, d.left.Citations = carrier.urls, carrier.citations
 	return d, err
+}
+
+// maxLeadIn is how many bytes stand before each item at most.
+const maxLeadIn = 300
+
+// passage takes a passage of the findings. What introduces a list stands before each of its
+// items, which are read alone; the items of a list within an item have that of the list. Clean
+// says what a summary may hold.
+func (d *SummaryDraft) passage(item bool, text []byte, cid string, clean func([]byte) bool) {
+	leads := !item && len(text) <= maxLeadIn && (bytes.HasSuffix(text, []byte(":")) || bytes.HasSuffix(text, []byte("：")))
+	switch {
+	case leads:
+		d.introduced()
+		d.leadIn, d.leadCID = string(text), cid
+	case item && d.leadIn != "" && len(text) > 0:
+		if led := append([]byte(d.leadIn+" "), text...); clean(led) {
+			d.led, text, cid = true, led, cmp.Or(cid, d.leadCID)
+		}
+		d.finding(text, cid)
+	default:
+		if !item {
+			d.introduced()
+		}
+		d.finding(text, cid)
+	}
+}
+
+// introduced ends what a lead-in introduces. Without a list it is a finding of its own.
+func (d *SummaryDraft) introduced() {
+	if d.leadIn != "" && !d.led {
+		d.finding([]byte(d.leadIn), d.leadCID)
+	}
+	d.leadIn, d.leadCID, d.led = "", "", false
 }
 
 func (d *SummaryDraft) finding(text []byte, cid string) {

@@ -169,7 +169,7 @@ func ReportFacts(r *run.Run, draft []byte) (evidence.Facts, []source.Record, err
 	if err != nil {
 		return evidence.Facts{}, nil, err
 	}
-	facts := evidence.Facts{Language: cmp.Or(shape.Language, page.Language(string(draft))), Question: r.Manifest().Query(), Whole: true, Brief: shape.Brief(), SecondReader: policy.Evidence.Reader}
+	facts := evidence.Facts{Language: cmp.Or(shape.Language, page.Language(string(draft))), Question: r.Manifest().Query(), Whole: true, Brief: shape.Brief(), InParts: shape.InParts(), SecondReader: policy.Evidence.Reader}
 	if facts.Template, err = shape.Sections(); err != nil {
 		return evidence.Facts{}, nil, err
 	}

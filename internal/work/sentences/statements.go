@@ -25,6 +25,7 @@ type Statement struct {
 	Text        string
 	CIDs        []string
 	Passage     claim.Window // its text is "" where no page carries it
+	Missing     []string     // numbers, dates and quotations of it that a rule finds on no page of it
 	language    string
 }
 
@@ -96,10 +97,15 @@ func (p *citedPages) statements(ctx context.Context, id string, text []byte, fac
 	}
 	var all []Statement
 	for i, s := range summary.report.Sentences {
-		if len(s.CIDs) == 0 {
+		if len(s.CIDs) == 0 || strings.HasSuffix(s.Text, ":") { // what introduces a list states nothing
 			continue
 		}
 		found := Statement{Perspective: id, Text: s.Text, CIDs: s.CIDs, language: facts.Language}
+		for _, f := range summary.held[i].Findings {
+			if f.Level == claim.Fault && f.Code != tidegate.ClaimNotChecked {
+				found.Missing = append(found.Missing, f.Text)
+			}
+		}
 		if windows := summary.held[i].Windows; len(windows) > 0 {
 			found.Passage = windows[0]
 		}
