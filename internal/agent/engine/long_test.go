@@ -56,6 +56,7 @@ func newLong(t *testing.T, shape evidence.Shape, perspectives int) (string, run.
 var (
 	shownPerspective = regexp.MustCompile(`(?m)^(p[0-9]+): Perspective`)
 	askedRange       = regexp.MustCompile(`has ([0-9,]+) to ([0-9,]+) words`)
+	answerSection    = regexp.MustCompile("The section `?([^`\n]+?)`? answers the question, in at most five")
 	missingSection   = regexp.MustCompile("(?m)^The section `?([^`\n]+)`? is missing")
 )
 
@@ -136,11 +137,19 @@ func (a *author) write(rules string, joins bool) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var b strings.Builder
-	cited := 0
+	cited, answer := 0, ""
+	if m := answerSection.FindStringSubmatch(rules); m != nil && !joins {
+		answer = m[1]
+	}
 	for _, title := range sections(rules) {
 		fmt.Fprintf(&b, "%s\n\n", title)
-		share := words
-		if n := len(sections(rules)); n > 1 {
+		share, most := words, words
+		switch n := len(sections(rules)); {
+		case title == "## "+answer:
+			share, most = words/n, 5
+		case answer != "":
+			share = (words - min(words/n, 80)) / (n - 1)
+		case n > 1:
 			share /= n
 		}
 		if joins {
@@ -150,7 +159,8 @@ func (a *author) write(rules string, joins bool) string {
 			}
 			share /= len(missing)
 		}
-		for written := 0; written < share; cited++ {
+		for written := 0; written < share && most > 0; cited++ {
+			most--
 			s := sources[cited%len(sources)]
 			page, _ := strconv.Atoi(s[2])
 			text := reader.Sentence(page, a.used[page])

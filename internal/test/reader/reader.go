@@ -161,9 +161,12 @@ func Words(claim string, passages []string) (passage int, words string) {
 func Report(sections []string, ids []string, pages []int, from int) string {
 	var b strings.Builder
 	k := from
-	for _, title := range sections {
+	for at, title := range sections {
 		fmt.Fprintf(&b, "## %s\n\n", strings.TrimPrefix(title, "## "))
 		for i, id := range ids {
+			if at == 0 && i == 5 {
+				break // the first section is the answer
+			}
 			fmt.Fprintf(&b, "%s [@%s]\n\n", Sentence(pages[i], k), id)
 			k++
 		}
