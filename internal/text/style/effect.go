@@ -194,6 +194,8 @@ func (v *values) apply(e *Effect) {
 			e.indent = 2
 		}
 	}
+	position := v.of["position"]
+	e.places = position != "" && position != "static" && !isWide(position)
 	if factor, ok := v.scaled(em); ok {
 		e.shrinks, e.shrunk = float32(factor), true
 	}

@@ -54,7 +54,7 @@ func (v *values) isOffScreen(em float64) bool {
 			return true
 		}
 	case "absolute":
-		if to("right") >= 2*screenWidth || to("left") >= farMove || to("bottom") >= farMove || to("top") <= -fixedMove && to("bottom") == 0 {
+		if to("right") >= 2*screenWidth || to("left") >= farMove || to("bottom") >= farMove || to("top") <= -fixedMove && !v.outer.placed {
 			return true
 		}
 	}

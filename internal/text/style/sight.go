@@ -17,6 +17,7 @@ type Sight struct {
 	clipped   bool   // what is behind it shows through the letters alone
 	shadow    Colour // of the letters
 	moved     bool   // its lines begin off the screen
+	placed    bool   // it is moved with an element, not with the page
 	vars      *variable
 }
 
@@ -114,6 +115,7 @@ type Effect struct {
 	clipped  bool
 	shadow   Colour
 	indent   uint8 // 1 on the screen, 2 off it
+	places   bool
 	vars     *variable
 }
 
@@ -156,6 +158,7 @@ func (e *Effect) On(s Sight) Sight {
 	if e.indent != 0 {
 		s.moved = e.indent == 2
 	}
+	s.placed = s.placed || e.places
 	if e.vars != nil {
 		s.vars = e.vars
 	}
