@@ -208,7 +208,7 @@ func secondReader(s reviews.Second) string {
 		return fmt.Sprintf("The second reader, %s, has not read every finding: %s. What it has not read is not confirmed, and counts. Run it again with another --verify: that one alone is asked.", s.By, s.Why)
 	}
 	if s.Pairs.Asked == 0 {
-		return fmt.Sprintf("The second reader, %s, could not be tested: what it refutes counts all the same.", s.By)
+		return fmt.Sprintf("The second reader, %s, could not be tested: a finding that it refutes still counts.", s.By)
 	}
 	return fmt.Sprintf("The second reader, %s, was tested with %s and missed %d.", s.By, report.Counted(s.Pairs.Asked, "pair"), s.Pairs.Missed)
 }
