@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -31,6 +32,25 @@ func TestWhatABrowserShows(t *testing.T) {
 		text := Read([]byte("<!doctype html>"+body), "text/html").Text
 		if got := strings.Contains(text, "walrus"); got != (want == "shown" || want == "read") {
 			t.Errorf("%s: %s", want, body)
+		}
+	}
+}
+
+// TestStylesAreReadWithinBounds has styles that would take minutes if each part of them were
+// followed to its end.
+func TestStylesAreReadWithinBounds(t *testing.T) {
+	var chain strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&chain, "--v%d:var(--v%d);", i, i+1)
+	}
+	for _, body := range []string{
+		strings.Repeat("<p style='"+chain.String()+"'>walrus", 4),
+		"<p style='color:black'>walrus<p style='color:" + strings.Repeat("light-dark(", 20000) + "'>x",
+		"<style>" + strings.Repeat("@layer{p{color:red}}", 20000) + "</style><p>walrus",
+		"<style>" + strings.Repeat("@property --a{inherits:false;initial-value:1}", 15000) + "</style>" + strings.Repeat("<p style='color:red'>walrus", 2000),
+	} {
+		if text := Read([]byte("<!doctype html>"+body), "text/html").Text; !strings.Contains(text, "walrus") {
+			t.Errorf("%.40s…: %.40q", body, text)
 		}
 	}
 }

@@ -80,6 +80,9 @@ func colourOf(value string) (c Colour, ok bool) {
 	if !ok {
 		return c, false
 	}
+	if len(value) > maxColour {
+		return Colour{set: true}, true
+	}
 	switch name {
 	case "rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color":
 		return computedColour(name, inner)

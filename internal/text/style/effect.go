@@ -42,10 +42,11 @@ func effectOf(all []declaration, outer Sight, drawn bool) Effect {
 // ownVariables adds the variables of an element, which may refer to each other, to those
 // around it.
 func ownVariables(all []declaration, outer *variable) *variable {
-	written, vars := outer, outer
+	written, vars, n := outer, outer, 0
 	for _, d := range all {
-		if strings.HasPrefix(d.name, "--") && (!isWide(d.value) || d.value == "initial") {
+		if strings.HasPrefix(d.name, "--") && n < maxOwn && (!isWide(d.value) || d.value == "initial") {
 			written = &variable{name: d.name, value: d.value, unset: d.value == "initial", outer: written}
+			n++
 		}
 	}
 	for v := written; v != outer; v = v.outer {

@@ -33,6 +33,10 @@ const (
 	maxNesting  = 8
 	maxSheet    = 2 << 20
 	maxPartials = 8192 // selectors that are partly met
+	maxLayers   = 1000
+	maxFirst    = 64  // registered variables
+	maxOwn      = 256 // variables of one element
+	maxColour   = 512 // bytes of a function of colours
 )
 
 // Text is a sheet of a page: what a style element has, or what a link of the page leads to.
@@ -197,6 +201,9 @@ func (s *Sheet) layer(in group, name string) int {
 	}
 	name = in.name + "." + name
 	at := slices.Index(s.layers, name)
+	if at < 0 && len(s.layers) == maxLayers {
+		return maxLayers - 1
+	}
 	if at < 0 {
 		at = len(s.layers)
 		s.layers = append(s.layers, name)
@@ -278,7 +285,7 @@ func (s *Sheet) register(name, block string) {
 			v.inherits = value == "true"
 		}
 	}
-	if v.value != "" {
+	if v.value != "" && len(s.registered) < maxFirst {
 		s.registered = append(s.registered, v)
 	}
 }
