@@ -77,7 +77,7 @@ func (a Asked) Judge(data []byte) (Judged, []evidence.Fault) {
 			}
 			continue
 		}
-		given, problem := a.Items[i].given(verdicts[i])
+		given, problem := a.Items[i].given(verdicts[i], a.code())
 		if problem.Code != "" {
 			problem.Message = tidegate.Cut(fmt.Sprintf("claim %s: %s", a.name(i), problem.Message))
 			faults = append(faults, problem)
@@ -128,8 +128,8 @@ func (a Asked) assign(doc *codec.Value) ([]*codec.Value, []evidence.Fault) {
 	return verdicts, faults
 }
 
-// given reads one verdict. The problem has no code where there is none.
-func (i *Item) given(v *codec.Value) (g Given, problem evidence.Fault) {
+// given reads one verdict; beside is the code that is shown with all claims. The problem has no code where there is none.
+func (i *Item) given(v *codec.Value, beside []claim.Window) (g Given, problem evidence.Fault) {
 	g = Given{i.ID, v.Get("verdict").Str(), v.Get("words").Str(), v.Get("because").Str(), 0}
 	because := "Give a reason of at most 200 characters, without links."
 	switch {
@@ -139,7 +139,7 @@ func (i *Item) given(v *codec.Value) (g Given, problem evidence.Fault) {
 		return g, evidence.NewFault(tidegate.SchemaValidationFailed, 0, because, "its reason has a link")
 	}
 	if i.Form == Finding {
-		return g, i.showsCode(&g)
+		return g, i.showsCode(&g, beside)
 	}
 	if i.Form == Frame || i.Form == Absence || g.Verdict != evidence.Supported && g.Verdict != evidence.Partly {
 		g.Words = ""

@@ -134,22 +134,24 @@ func isNoun(before, language string) bool {
 	return strings.HasSuffix(before, "-") || len(fields) > 0 && slices.Contains(wordsOf("determiners", language), fields[len(fields)-1])
 }
 
-// showsCode finds the words of a verdict in the code of a finding: whoever decides shows by
-// what. The problem has no code where there is none.
-func (i *Item) showsCode(g *Given) (problem evidence.Fault) {
+// showsCode finds the words of a verdict in the code of a finding, or else in what is shown
+// with the other findings: whoever decides shows by what. The problem has no code where there
+// is none.
+func (i *Item) showsCode(g *Given, beside []claim.Window) (problem evidence.Fault) {
 	if g.Verdict != evidence.Supported && g.Verdict != evidence.Unsupported {
 		g.Words = ""
 		return problem
 	}
 	words := plain(bare(strings.Trim(g.Words, "`\"\n\t ")))
-	for k, w := range i.Windows {
-		if strings.Contains(plain(bare(w.Text)), words) && (len(strings.Fields(words)) >= 3 || len(words) >= minCode) {
-			g.Passage = k + 1
-			return problem
-		}
+	has := func(w claim.Window) bool {
+		return strings.Contains(plain(bare(w.Text)), words) && (len(strings.Fields(words)) >= 3 || len(words) >= minCode)
+	}
+	if k := slices.IndexFunc(i.Windows, has); k >= 0 || slices.ContainsFunc(beside, has) {
+		g.Passage = k + 1
+		return problem
 	}
 	return evidence.NewFault(tidegate.WordsNotFound, 0, "Copy a piece of the code that decides it, exactly, or answer unclear.",
-		"the words %q do not stand in its code, or are too few", g.Words)
+		"the words %q do not stand in the code above, or are too few", g.Words)
 }
 
 // minCode is how many bytes of code are enough, where it has fewer than three words.

@@ -186,3 +186,17 @@ func codecJSON(verdict, words string) []byte {
 	data, _ := codec.MarshalLine(map[string]any{"verdicts": []map[string]any{{"claim": 1, "verdict": verdict, "words": words, "because": "m[k](x) does it"}}})
 	return data
 }
+
+// TestWordsOfCodeBeside: what decides a finding may stand in the code of another that is shown
+// with it.
+func TestWordsOfCodeBeside(t *testing.T) {
+	t.Parallel()
+	c := &evidence.Claims{Sentences: []evidence.Claim{
+		reading.FindingClaim("f1", "a.go:3", "The file is never closed.", []claim.Window{{Digest: "d1", Text: "     3 +| \tf, err := os.Open(name)\n"}}),
+		reading.FindingClaim("f2", "b.go:4", "The file is closed twice.", []claim.Window{{Digest: "d2", Text: "     4  | \tdefer f.Close()\n"}})}}
+	asked := reading.Asked{Items: reading.Unread(c)}
+	judged, faults := asked.Judge([]byte(`{"verdicts":[{"claim":1,"verdict":"unsupported","words":"defer f.Close()"},{"claim":2,"verdict":"unsupported","words":"defer f.Close()"}]}`))
+	if len(faults) > 0 || judged.Given[0].Passage != 0 || judged.Given[1].Passage != 1 {
+		t.Errorf("%+v, %+v", judged, faults)
+	}
+}
