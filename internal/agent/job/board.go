@@ -394,6 +394,11 @@ func (b *Board) update(ctx context.Context, job string, needs need, do func(upda
 	return b.together.Ask(ctx, job, change{ctx: ctx, needs: needs, do: do, job: job})
 }
 
+// updateAlone is update for a change that reads what others write: they are not made with it.
+func (b *Board) updateAlone(ctx context.Context, job string, needs need, do func(update) error) error {
+	return b.make(ctx, []change{{ctx: ctx, needs: needs, do: do, job: job}})[0]
+}
+
 // make makes changes, and marks what the board knows of their jobs as out of date, until
 // the one that changed them says how they are.
 func (b *Board) make(ctx context.Context, changes []change) []error {
