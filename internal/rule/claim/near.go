@@ -332,10 +332,10 @@ func hedged(list []token) int {
 }
 
 // certain compares a gap for a word by which the page says that something may be, where the
-// claim says that it is.
+// claim says that it is. With a capital, such a word names a month.
 func (b *beside) certain(g gap) {
 	h := hedged(g.has)
-	if h < 0 || !g.inner || b.share < 0.75 || len(g.has) > 3 || len(g.said) > 2 || hedged(b.clause) >= 0 || g.next[0] >= len(b.clause) || slices.ContainsFunc(g.said, func(t token) bool { return modals()[t.text] }) {
+	if h < 0 || g.has[h].upper || !g.inner || b.share < 0.75 || len(g.has) > 3 || len(g.said) > 2 || hedged(b.clause) >= 0 || g.next[0] >= len(b.clause) || slices.ContainsFunc(g.said, func(t token) bool { return modals()[t.text] }) {
 		return
 	}
 	b.add("certain", b.claim[first(g.said, b.clause[g.next[0]]).start:b.clause[g.next[0]].end], b.on[g.has[0].start:b.aligned.on[g.next[1]].end], g.has[h].start)

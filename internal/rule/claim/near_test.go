@@ -138,3 +138,16 @@ func TestWhatMayBeIsNotSaidToBe(t *testing.T) {
 		}
 	}
 }
+
+// TestAMonthIsNoDoubt: May before a year is no word by which a page says less.
+func TestAMonthIsNoDoubt(t *testing.T) {
+	for page, want := range map[string]claim.Standing{
+		"The electric ferry entered service in May 2015 and carries 120 cars.":   claim.Found,
+		"The electric ferry may have entered service in 2015 with its 120 cars.": claim.Missing,
+	} {
+		j := must.Get(claim.Judge(t.Context(), []claim.Question{{Text: "The electric ferry entered service in 2015.", Language: "en", CIDs: []string{"p"}}}, func(string) (*claim.Page, error) { return &claim.Page{CID: "p", Text: page}, nil }, claim.Titles{}))(t)[0]
+		if j.Standing != want {
+			t.Errorf("%s: %s, %+v", page, j.Standing, j.Findings)
+		}
+	}
+}
