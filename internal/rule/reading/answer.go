@@ -70,6 +70,7 @@ func (a Asked) Judge(data []byte) (Judged, []evidence.Fault) {
 	}
 	verdicts, faults := a.assign(doc)
 	var j Judged
+	code := a.code()
 	for i := range a.Items {
 		if verdicts[i] == nil {
 			if said := a.Items[i].said; said != nil { // it stays
@@ -77,7 +78,7 @@ func (a Asked) Judge(data []byte) (Judged, []evidence.Fault) {
 			}
 			continue
 		}
-		given, problem := a.Items[i].given(verdicts[i], a.code())
+		given, problem := a.Items[i].given(verdicts[i], code)
 		if problem.Code != "" {
 			problem.Message = tidegate.Cut(fmt.Sprintf("claim %s: %s", a.name(i), problem.Message))
 			faults = append(faults, problem)
@@ -128,7 +129,8 @@ func (a Asked) assign(doc *codec.Value) ([]*codec.Value, []evidence.Fault) {
 	return verdicts, faults
 }
 
-// given reads one verdict; beside is the code that is shown with all claims. The problem has no code where there is none.
+// given reads one verdict; beside is the code that is shown with all claims. The problem has
+// no code where there is none.
 func (i *Item) given(v *codec.Value, beside []claim.Window) (g Given, problem evidence.Fault) {
 	g = Given{i.ID, v.Get("verdict").Str(), v.Get("words").Str(), v.Get("because").Str(), 0}
 	because := "Give a reason of at most 200 characters, without links."
