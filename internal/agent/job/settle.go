@@ -291,7 +291,7 @@ func (b *Board) settle(u update, l *look, ended func(*Attempt) bool, over bool) 
 // SettleAgain judges the pairs of a look again, as the log says that its answers stood. It is
 // for a rehearsal; see [run.Run.Rehearse].
 func (b *Board) SettleAgain(ctx context.Context, desk run.Desk) error {
-	lines, err := b.Run().EventsOf(run.EventVerdict, run.EventEnded)
+	lines, err := b.Run().EventsOf(run.EventVerdict)
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func (b *Board) SettleAgain(ctx context.Context, desk run.Desk) error {
 	for _, e := range lines {
 		n, _ := e.Entry.Get("attempt").Int()
 		of := attempt{e.Entry.Get("job_id").Str(), n}
-		waits[of] = e.Event == run.EventVerdict && e.Entry.Get("held").Bool() // an answer waits no longer when its attempt has ended
+		waits[of] = e.Entry.Get("held").Bool()
 		over[of] = !waits[of]
 	}
 	ended := func(a *Attempt) bool { return over[attempt{a.JobID, int64(a.Number)}] }

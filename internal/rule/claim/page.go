@@ -98,12 +98,8 @@ func wholeRows(text string, sentences []sentence.Span) []sentence.Span {
 }
 
 // appendCut appends a sentence, cut between its words where it is longer than a window,
-// and within a word only where that is. A row is cut where it is longer than two.
+// and within a word only where that is.
 func appendCut(list []passage, text string, s sentence.Span) []passage {
-	most := windowWords
-	if strings.Contains(text[s.Start:s.End], "\t") {
-		most *= 2
-	}
 	p := passage{start: s.Start}
 	words, dense, in := 0, 0, false
 	edge := s.Start // behind the last character that belongs to no word
@@ -125,8 +121,8 @@ func appendCut(list []passage, text string, s sentence.Span) []passage {
 			words++
 		}
 		in = letter || in && joins
-		if words+dense/charsPerWord > most || at+size-p.start > windowWords*bytesPerWord {
-			if p.end, p.size = at, most; edge > p.start {
+		if words+dense/charsPerWord > windowWords || at+size-p.start > windowWords*bytesPerWord {
+			if p.end, p.size = at, windowWords; edge > p.start {
 				p.end = edge
 			}
 			list = append(list, p)

@@ -1,7 +1,6 @@
 package reading
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,17 +160,11 @@ func (i *Item) given(v *codec.Value, beside []claim.Window) (g Given, problem ev
 }
 
 // shares reports whether words of a window have a content word or a number of the claim.
-// Where the window is in another language they need not, and neither where the claim judges:
-// its page gives the reasons, in words of its own.
+// Where the window is in another language they need not.
 func (i *Item) shares(window, words string) bool {
-	language, own := page.Language(window), page.Language(i.Text)
-	if own != "" && language != "" && own != language {
+	language := page.Language(window)
+	if own := page.Language(i.Text); own != "" && language != "" && own != language {
 		return true
-	}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(i.Text), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if slices.Contains(wordsOf("judging", cmp.Or(own, language)), word) {
-			return true
-		}
 	}
 	of := claim.Question{Text: i.Text, Language: language}.Words()
 	for _, word := range (claim.Question{Text: words, Language: language}).Words() {

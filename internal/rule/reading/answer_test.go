@@ -75,17 +75,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAJudgementNeedsNoWordOfIts: of a claim that judges, the words may be any of its passage;
-// of another they say what it says.
-func TestAJudgementNeedsNoWordOfIts(t *testing.T) {
-	for claimed, want := range map[string]int{"The steel boats are the better choice for winter.": 0, "The steel boats were sold before that winter.": 1} {
-		asked := reading.Asked{Items: []reading.Item{reading.ItemOn("s1", claimed, claim.Window{CID: "s1", Text: "Hulls of this kind break ice of forty centimetres without damage."})}}
-		if _, faults := asked.Judge([]byte(`{"verdicts":[{"claim":1,"verdict":"supported","passage":1,"words":"break ice of forty centimetres"}]}`)); len(faults) != want {
-			t.Errorf("%s: %v", claimed, faults)
-		}
-	}
-}
-
 // TestRefusingCountsWhatStandsByRule: a reader may doubt what the rules doubt.
 func TestRefusingCountsWhatStandsByRule(t *testing.T) {
 	var c evidence.Claims

@@ -417,7 +417,7 @@ func wordsOf(list, language string) []string { return listed()[list+" "+language
 // listed are the lists of words, by name and language.
 var listed = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for _, list := range []string{"hedges", "joiners", "judging", "labels", "clauses", "ends", "negatives", "determiners", "quantifiers"} {
+	for _, list := range []string{"hedges", "joiners", "labels", "clauses", "ends", "negatives", "determiners", "quantifiers"} {
 		for _, e := range page.List(lists, "lists/"+list+".txt") {
 			key := list + " " + e.Language
 			if list == "hedges" {
