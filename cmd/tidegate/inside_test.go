@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
@@ -101,7 +102,7 @@ type surroundings struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
 	fetch          sourcing.Fetch // nil for the web
-	call           sourcing.Call  // how search services are asked; nil for the web
+	call           archive.Call   // how search services are asked; nil for the web
 	typed          string         // by a person at a terminal; "" where nobody is there
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/sandbox"
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/seal"
@@ -44,7 +45,7 @@ type Env struct {
 	Getenv     func(string) string  // the environment, as far as configuration comes from it; nil for none
 	Environ    []string             // the environment of which agents get a part; nil for that of the process
 	Fetch      sourcing.Fetch       // how pages are reached; nil for the web
-	Call       sourcing.Call        // how search services are reached; nil for the web
+	Call       archive.Call         // how search services are reached; nil for the web
 	Sample     *Sample              // the report of audit --demo; nil where there is none
 	Recordings map[string]Recording // by the name after "recorded:"
 	Workers    *Workers             // where agents work; nil: on this machine

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/fetch"
@@ -57,9 +58,9 @@ func (e commands) getenv(name string) string {
 }
 
 // caller asks a forge.
-func (e commands) caller() forge.Call {
+func (e commands) caller() archive.Call {
 	if e.Call != nil {
-		return forge.Call(e.Call)
+		return e.Call
 	}
 	limits := fetch.DefaultLimits
 	limits.Spacing = 0 // a few requests, one after the other, to who asks for no pause

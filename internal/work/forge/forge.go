@@ -23,11 +23,8 @@ type Forge struct {
 	Repository string // owner/name
 	Pages      string // the address of its pages, such as https://github.com; may be ""
 	Token      string
-	Call       Call
+	Call       archive.Call
 }
-
-// Call sends a request; its only error is that of ctx.
-type Call func(ctx context.Context, name string, r archive.Request) (archive.Capture, error)
 
 var (
 	repositoryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$`) })
@@ -101,11 +98,11 @@ func (f *Forge) do(ctx context.Context, method, path string, body, into any) err
 }
 
 func (f *Forge) send(ctx context.Context, method, address, what string, body, into any) error {
-	return f.Call.send(ctx, f.request(method, address), what, body, into)
+	return send(ctx, f.Call, f.request(method, address), what, body, into)
 }
 
 // send sends a request with a body, which may be nil, as [Forge.do] does.
-func (call Call) send(ctx context.Context, r archive.Request, what string, body, into any) error {
+func send(ctx context.Context, call archive.Call, r archive.Request, what string, body, into any) error {
 	if body != nil {
 		data, err := codec.MarshalLine(body)
 		if err != nil {

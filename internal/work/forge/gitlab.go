@@ -5,67 +5,11 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
-	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 )
-
-// Host is what the review of a pull request, or merge request, is published on.
-type Host interface {
-	Pull(ctx context.Context, number int) (Pull, error)
-	Me(ctx context.Context) (string, error)
-	Reported(ctx context.Context, head string) ([]Reported, error)
-
-	Comments(ctx context.Context, number int, author string) ([]Comment, error)
-	LineComments(ctx context.Context, number int, author string) ([]Comment, error)
-	WriteComment(ctx context.Context, number int, id int64, body string) error
-	Reply(ctx context.Context, number int, to int64, body string) error
-
-	Lines(ctx context.Context, number int) (Lines, error)
-	Review(ctx context.Context, number int, head, body string, comments []OnLines) error
-	Threads(ctx context.Context, number int) ([]Thread, error)
-	Resolve(ctx context.Context, thread string) error
-
-	WriteCheck(ctx context.Context, c Check) error
-
-	// Page is the address at which people see lines of a file as it is at a commit, "" where
-	// that is not known.
-	Page(head, file string, from, to int) string
-	// SuggestionWord follows the fence of a suggestion for so many lines.
-	SuggestionWord(lines int) string
-}
-
-// HostFromEnv is the forge that the environment of a job names: GitLab where that has its
-// API, else GitHub. It returns INVALID_ARGS.
-func HostFromEnv(getenv func(string) string, call Call) (Host, error) {
-	if getenv("CI_API_V4_URL") == "" || getenv("GITHUB_API_URL") != "" {
-		f, err := FromEnv(getenv)
-		if err != nil {
-			return nil, err
-		}
-		f.Call = call
-		return f, nil
-	}
-	g := &GitLab{API: strings.TrimSuffix(getenv("CI_API_V4_URL"), "/"), Project: getenv("CI_PROJECT_ID"), URL: getenv("CI_PROJECT_URL"), Pipeline: getenv("CI_PIPELINE_ID"), Token: getenv("GITLAB_TOKEN"), Call: call}
-	if err := checkAddress("CI_API_V4_URL", g.API); err != nil {
-		return nil, err
-	}
-	for name, value := range map[string]string{"CI_PROJECT_ID": g.Project, "CI_PIPELINE_ID": cmp.Or(g.Pipeline, "1")} {
-		if !digits().MatchString(value) {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, tidegate.Cut(value)), "%s must be a number, got %q", name, tidegate.Cut(value))
-		}
-	}
-	if g.Token == "" {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("GITLAB_TOKEN", nil), "GITLAB_TOKEN is not set: it is a token of the project with the scope api, because that of a job may not comment")
-	}
-	return g, nil
-}
-
-var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9][0-9]{0,17}$`) })
 
 // GitLab is a project of a GitLab, for the owner of a token.
 type GitLab struct {
@@ -74,7 +18,7 @@ type GitLab struct {
 	URL      string // of its pages
 	Pipeline string // that a check belongs to; "" for the latest of the commit
 	Token    string
-	Call     Call
+	Call     archive.Call
 
 	refs    diffRefs
 	files   map[string]gitlabFile
@@ -93,10 +37,15 @@ type gitlabFile struct {
 	old     map[int]int // lines that did not change: the line of the earlier version by that of the later one
 }
 
+// do sends a request about the project, as [Forge.do] does.
 func (g *GitLab) do(ctx context.Context, method, path string, body, into any) error {
-	r := archive.Request{Method: method, URL: g.API + "/projects/" + g.Project + path, Named: true, Secrets: []string{g.Token},
+	return send(ctx, g.Call, g.request(method, "/projects/"+g.Project+path), path, body, into)
+}
+
+// request is a request of the owner of the token.
+func (g *GitLab) request(method, path string) archive.Request {
+	return archive.Request{Method: method, URL: g.API + path, Named: true, Secrets: []string{g.Token},
 		Header: []archive.Field{{Name: "PRIVATE-TOKEN", Value: g.Token}, {Name: "Accept", Value: "application/json"}}}
-	return g.Call.send(ctx, r, path, body, into)
 }
 
 func mergeRequest(number int) string { return fmt.Sprintf("/merge_requests/%d", number) }
@@ -129,9 +78,7 @@ type gitlabUser struct {
 // Me is the name of the user whose token this is.
 func (g *GitLab) Me(ctx context.Context) (string, error) {
 	var answer gitlabUser
-	r := archive.Request{Method: "GET", URL: g.API + "/user", Named: true, Secrets: []string{g.Token},
-		Header: []archive.Field{{Name: "PRIVATE-TOKEN", Value: g.Token}, {Name: "Accept", Value: "application/json"}}}
-	err := g.Call.send(ctx, r, "/user", nil, &answer)
+	err := send(ctx, g.Call, g.request("GET", "/user"), "/user", nil, &answer)
 	if err == nil && answer.Username == "" {
 		err = tidegate.Errorf(tidegate.InvalidState, nil, "the forge does not say whose token this is")
 	}

@@ -117,7 +117,7 @@ func isData(contentType string) bool {
 
 // call answers a search of the archive by its pages that can be read, and leaves others to a
 // service.
-func (f *frozen) call(service Call) Call {
+func (f *frozen) call(service archive.Call) archive.Call {
 	return func(ctx context.Context, name string, r archive.Request) (archive.Capture, error) {
 		if !strings.HasPrefix(r.URL, search.Archive.URL) {
 			return service(ctx, name, r)

@@ -42,14 +42,11 @@ func (p Place) Lacks() string {
 	return ""
 }
 
-// Call sends a request to a service. This package reaches services only by it.
-type Call func(ctx context.Context, name string, r archive.Request) (archive.Capture, error)
-
 // Searching is how this home searches. It may be used by several goroutines.
 type Searching struct {
-	Places  []Place  // all that are known
-	Default []string // which of them a run asks that names none, in this order
-	Call    Call
+	Places  []Place      // all that are known
+	Default []string     // which of them a run asks that names none, in this order
+	Call    archive.Call // how services are reached
 
 	mu    sync.Mutex
 	busy  map[string]int // searches under way, by what they count against
