@@ -219,7 +219,7 @@ func (s *saved) walk(cited []source.Source) error {
 			}
 		}
 	}
-	return badIndex(s.dir, "there is none in "+s.dir+", and no page there says an address that the report cites, or is called by one; it must map each URL to its file there, as in {\"https://example.org/a\": \"a.html\"}")
+	return badIndex(s.dir, "there is none, and no page there says an address that the report cites, or is called by one; it must map each URL to its file, as in {\"https://example.org/a\": \"a.html\"}")
 }
 
 // look notes the addresses of a file.
