@@ -37,7 +37,8 @@ type folderOutcome struct {
 // driveFolder drives the jobs in a folder that is no run's, for a person who wants them
 // done: those that have used up their tries get them again. Present is the work as it is,
 // without its folder; once every answer is accepted, advance says whether there is more of
-// it. Where answers are missing at the end, left is told why, and whether a budget ended it.
+// it. Where answers are missing at the end, left, unless nil, is told why, and whether a
+// budget ended it.
 func driveFolder(ctx context.Context, options Options, what, path string, present func() job.Work, advance func(context.Context, *job.Board) (more bool, err error),
 	left func(ctx context.Context, b *job.Board, why Outcome, over bool) error) (folderOutcome, error) {
 	board, err := job.OpenFolder(ctx, options.Desk, func(context.Context) (job.Work, error) {
@@ -69,7 +70,7 @@ func driveFolder(ctx context.Context, options Options, what, path string, presen
 		}
 	}
 	out, err := drive(ctx, board, rules{settle, w.outOfBudget}, options)
-	if err == nil && out.WaitingFor != ForNothing {
+	if err == nil && out.WaitingFor != ForNothing && left != nil {
 		err = left(ctx, board, out, w.over != "")
 	}
 	return folderOutcome{out, board.Spent(), w.refused}, err
@@ -212,7 +213,7 @@ func Answer(ctx context.Context, runs string, asked *library.Asked, budget run.B
 		}
 		return job.Work{ID: asked.ID, CreatedAt: asked.CreatedAt, Budget: budget, Log: run.LogFile, IDKey: "answer_id", OneAgent: single,
 			Kinds: []job.Kind{job.Ask(job.Asking{Round: q.round, Prompt: q.prompt, Judge: q.judge}), job.Reading(options.Desk, asks, q.round)}}
-	}, q.advance, func(context.Context, *job.Board, Outcome, bool) error { return nil })
+	}, q.advance, nil)
 	switch {
 	case err != nil:
 		return answered, out.spent, err

@@ -159,7 +159,8 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if err != nil {
 		return nil, err
 	}
-	if j.byPerson = in.Person; in.Home != nil {
+	j.byPerson = in.Person
+	if in.Home != nil {
 		j.driver = in.Home.Driver
 	}
 	from, err := b.madeFrom(&j)

@@ -5,12 +5,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/agent/dispatch"
-	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/test/fakeforge"
 	"github.com/tidegate/tidegate/internal/test/golden"
 	"github.com/tidegate/tidegate/review"
@@ -28,11 +26,7 @@ func newGitLab(t *testing.T) *onGitLab {
 	server := httptest.NewServer(g.GitLab)
 	t.Cleanup(server.Close)
 	g.env = map[string]string{"CI_API_V4_URL": server.URL + "/api/v4", "CI_PROJECT_ID": "42", "CI_PIPELINE_ID": "9", "CI_PROJECT_URL": "https://gitlab.example/owner/name", "GITLAB_TOKEN": fakeforge.Token}
-	limits := fetch.DefaultLimits
-	limits.Spacing = 0
-	client := fetch.New(fetch.Options{Limits: limits})
-	t.Cleanup(client.Close)
-	g.t, g.e = t, commands{&dispatch.Env{Now: time.Now, Getenv: func(name string) string { return g.env[name] }, Call: client.Call}}
+	g.t, g.e = t, commandsOn(t, g.env)
 	return g
 }
 

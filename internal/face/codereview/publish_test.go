@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -56,11 +57,17 @@ func newForge(t *testing.T) *onForge {
 	f.URL = server.URL
 	env := map[string]string{"GITHUB_API_URL": server.URL, "GITHUB_GRAPHQL_URL": server.URL + "/graphql", "GITHUB_REPOSITORY": "owner/name", "GITHUB_SERVER_URL": "https://github.example",
 		"GITHUB_RUN_ID": "77", "GITHUB_TOKEN": fakeforge.Token}
+	return &onForge{Forge: f, t: t, env: env, e: commandsOn(t, env)}
+}
+
+// commandsOn are the commands in a job that has an environment, and asks its forge without
+// a pause.
+func commandsOn(t *testing.T, env map[string]string) commands {
 	limits := fetch.DefaultLimits
 	limits.Spacing = 0
 	client := fetch.New(fetch.Options{Limits: limits})
 	t.Cleanup(client.Close)
-	return &onForge{Forge: f, t: t, env: env, e: commands{&dispatch.Env{Now: time.Now, Getenv: func(name string) string { return env[name] }, Call: client.Call}}}
+	return commands{&dispatch.Env{Now: time.Now, Getenv: func(name string) string { return env[name] }, Call: client.Call}}
 }
 
 // run runs a command and returns what it printed.

@@ -202,7 +202,7 @@ func (r ReviewRun) report() report.Report {
 	return out
 }
 
-// secondReader says in a sentence who held the findings against the code, and how he was tested.
+// secondReader says in a sentence who held the findings against the code, and how it was tested.
 func secondReader(s reviews.Second) string {
 	if s.Why != "" {
 		return fmt.Sprintf("The second reader, %s, has not read every finding: %s. What it has not read is not confirmed, and counts. Run it again with another --verify: that one alone is asked.", s.By, s.Why)

@@ -78,7 +78,8 @@ type title struct {
 //     first two levels and none of the template;
 //   - LINK_NOT_ALLOWED for each footnote;
 //   - MISSING_REQUIRED_SECTION for text outside the sections of a whole report;
-//   - TOO_LONG for an answer of more than five sentences in a whole report, TOO_MUCH_INFERRED and, in a whole report, TOO_LITTLE and TOO_MANY_WORDS.
+//   - TOO_MUCH_INFERRED and, in a whole report, TOO_LITTLE, TOO_MANY_WORDS, and TOO_LONG
+//     for an answer of more than five sentences.
 //
 // Links, images and HTML, and citations of what is not a source, are package
 // synthesis's to find. The cost grows with the bytes of the draft.

@@ -329,12 +329,12 @@ func (m *maker) replaced(text string, own []token) (string, bool) {
 // opposed puts a negation in or out, or the opposite of a word in its place. A sentence that
 // is negated is never negated again: one of its negations is taken out.
 func (m *maker) opposed(text string) (string, bool) {
-	type turn struct {
+	type place struct {
 		start, end int
 		to         string
 	}
 	negated := claim.Negated(text)
-	var turns []turn
+	var places []place
 	add := func(word, to string) {
 		if negated && (!claim.Negated(word) || claim.Negated(to)) {
 			return
@@ -344,12 +344,12 @@ func (m *maker) opposed(text string) (string, bool) {
 			if i < 0 || !ends(text[:i], text[i:]) || !ends(text[:i+len(spelled[0])], text[i+len(spelled[0]):]) {
 				continue
 			}
-			at := slices.IndexFunc(turns, func(t turn) bool { return t.start == i })
-			switch made := (turn{i, i + len(spelled[0]), spelled[1]}); {
+			at := slices.IndexFunc(places, func(p place) bool { return p.start == i })
+			switch made := (place{i, i + len(spelled[0]), spelled[1]}); {
 			case at < 0:
-				turns = append(turns, made)
-			case turns[at].end < made.end: // the longer pattern knows more of the sentence
-				turns[at] = made
+				places = append(places, made)
+			case places[at].end < made.end: // the longer pattern knows more of the sentence
+				places[at] = made
 			}
 		}
 	}
@@ -357,17 +357,17 @@ func (m *maker) opposed(text string) (string, bool) {
 		add(n[0], n[1])
 		add(n[1], n[0])
 	}
-	if len(turns) == 0 {
+	if len(places) == 0 {
 		for word, opposite := range Opposites(m.language) {
 			add(word, opposite)
 		}
 	}
-	if len(turns) == 0 {
+	if len(places) == 0 {
 		return "", false
 	}
-	slices.SortFunc(turns, func(a, b turn) int { return strings.Compare(text[a.start:a.end]+a.to, text[b.start:b.end]+b.to) })
-	t := turns[m.random.below(len(turns))]
-	return text[:t.start] + t.to + text[t.end:], true
+	slices.SortFunc(places, func(a, b place) int { return strings.Compare(text[a.start:a.end]+a.to, text[b.start:b.end]+b.to) })
+	p := places[m.random.below(len(places))]
+	return text[:p.start] + p.to + text[p.end:], true
 }
 
 func titled(word string) string {
