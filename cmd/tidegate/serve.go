@@ -106,6 +106,7 @@ func serveCommand(env *catalog.Env) cli.Command {
 			go func() {
 				defer close(read)
 				shown.Warm(reading)
+				shown.ReadOn(reading)
 			}()
 			defer func() {
 				stop()

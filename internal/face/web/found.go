@@ -14,6 +14,7 @@ import (
 // found is what a search over everything that the home keeps gives.
 type found struct {
 	All  int
+	Left int // runs, audits, reviews and answers that were not looked at
 	Hits []hitRow
 }
 
@@ -25,8 +26,10 @@ type hitRow struct {
 	Page  string // "" where it has none
 }
 
-// mostHits is how many texts a search shows.
-const mostHits = 50
+const (
+	mostHits = 50 // texts that a search shows
+	mostRead = 8  // folders that a search reads before it answers
+)
 
 // hitWords say what the part of something is in which words were found.
 var hitWords = map[string]string{"question": "question", "report": "report", "source": "source", "page": "archived page"}
@@ -65,11 +68,16 @@ func (s *Site) foundPage(ctx context.Context, view *runsView, query url.Values, 
 			view.Runs = append(view.Runs, s.row(ctx, w))
 		}
 	}
-	result, err := library.Find(ctx, s.Desk, library.FindInput{Words: words, Most: mostHits, Runs: s.Home})
+	result, err := library.Find(ctx, s.Desk, library.FindInput{Words: words, Most: mostHits, Runs: s.Home, Folders: mostRead})
 	if err != nil && len(result.Words) > 0 {
 		return nil, err
 	}
-	view.Found.All = result.Found
+	if view.Found.All, view.Found.Left = result.Found, result.Left; result.Left > 0 {
+		select {
+		case s.unread <- struct{}{}:
+		default: // somebody has asked for that
+		}
+	}
 	class := ""
 	for _, f := range runFilters {
 		if f.key == query.Get("state") {

@@ -1,12 +1,16 @@
 package web_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"html"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -172,6 +176,36 @@ func TestSearch(t *testing.T) {
 		if !strings.Contains(main, c.has) || strings.Contains(main, c.not) {
 			t.Errorf("%s: has %q: %t, has %q: %t", c.path, c.has, strings.Contains(main, c.has), c.not, strings.Contains(main, c.not))
 		}
+	}
+}
+
+// TestTheFirstSearchAnswersAtOnce: it looks at what was written last, says how much is left,
+// and what it left is read while the reader looks at it.
+func TestTheFirstSearchAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	for i := range 20 {
+		made := must.Get(run.Create(person, s.Desk, s.Home, run.InitInput{Query: "Which quay has zinc?", RunID: fmt.Sprintf("quay-%02d", i)}))(t)
+		written := pinned.Add(time.Duration(i) * time.Hour)
+		must.Do(t, os.Chtimes(filepath.Join(made.Root, filepath.FromSlash(run.LogFile)), written, written))
+	}
+	b := visit(t, s, nil)
+	_, first := b.get(t, "/?q=zinc")
+	if !strings.Contains(first, "still to be read: 12.") || !strings.Contains(first, `href="/runs/quay-19`) || strings.Contains(first, `href="/runs/quay-11`) {
+		t.Errorf("the first search shows:\n%s", first)
+	}
+	if _, none := b.get(t, "/?q=qqqq"); !strings.Contains(none, "Nothing that was read so far") {
+		t.Errorf("a search for what nothing has shows:\n%s", none)
+	}
+	reading, stop := context.WithCancel(t.Context())
+	defer stop()
+	go s.ReadOn(reading)
+	for index := []byte(nil); !bytes.Contains(index, []byte("quay-00")); runtime.Gosched() {
+		index, _ = os.ReadFile(filepath.Join(filepath.Dir(s.Home), "index", "recent"))
+	}
+	if _, later := b.get(t, "/?q=zinc"); strings.Contains(later, "still to be read") || !strings.Contains(later, `href="/runs/quay-00`) {
+		t.Errorf("the next search shows:\n%s", later)
 	}
 }
 

@@ -143,6 +143,19 @@ func (s *Site) Warm(ctx context.Context) {
 	_ = library.Refresh(ctx, s.Desk, s.Home)
 }
 
+// ReadOn reads what searches left unread, until its context ends.
+func (s *Site) ReadOn(ctx context.Context) {
+	s.begin()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.unread:
+			_ = library.Refresh(ctx, s.Desk, s.Home) // the next search says what is left
+		}
+	}
+}
+
 // chosen are the runs that a filter asks for, in the order that is asked for.
 func (s *Site) chosen(ctx context.Context, recent []run.Stamped, query url.Values) ([]run.Stamped, error) {
 	class := ""

@@ -57,7 +57,7 @@ func Handler(site *Site, token string, public *url.URL) http.Handler {
 
 // as is the site as a role may use it.
 func (s *Site) as(role user.Role) *Site {
-	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing, PDF: s.PDF, Demo: s.Demo, Agents: s.Agents, spends: s.Background, seen: s.seen}
+	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing, PDF: s.PDF, Demo: s.Demo, Agents: s.Agents, spends: s.Background, seen: s.seen, unread: s.unread}
 	if role.May(user.Decide) {
 		part.Decisions = s.Decisions
 	}

@@ -58,7 +58,8 @@ type Site struct {
 
 	printing sync.Mutex // held while a browser prints
 
-	seen *seenRuns
+	seen   *seenRuns
+	unread chan struct{} // has something where a search left something unread
 
 	mu    sync.Mutex
 	slots map[string]*slot // by the path of the manifest
@@ -71,6 +72,7 @@ func (s *Site) begin() {
 	defer s.mu.Unlock()
 	if s.seen == nil {
 		s.seen = &seenRuns{runs: map[string]seenRun{}}
+		s.unread = make(chan struct{}, 1)
 	}
 }
 

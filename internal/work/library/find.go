@@ -20,7 +20,8 @@ type FindInput struct {
 	Words string `json:"words" jsonschema:"the words to look for; a word finds those that begin with it, too"`
 	Most  int    `json:"max_results,omitzero" jsonschema:"how many are shown" minimum:"1" maximum:"200" default:"20"`
 
-	Runs string `json:"-"` // the home of runs
+	Runs    string `json:"-"` // the home of runs
+	Folders int    `json:"-"` // most of those that came or changed that are read before it answers, the last written first; 0 for all
 }
 
 // FindResult is the result of [Find].
@@ -29,6 +30,7 @@ type FindResult struct {
 	Words []string   `json:"words" jsonschema:"as they are compared"`
 	Found int        `json:"found" jsonschema:"how many texts have one of the words"`
 	Hits  []Hit      `json:"hits" jsonschema:"the best first"`
+	Left  int        `json:"-"` // folders that were not looked at
 }
 
 // Hit is a text in which words were found.
@@ -51,8 +53,8 @@ const (
 )
 
 // Find finds words in everything that a home keeps: questions, reports, answers,
-// sources, archived pages, audits and code reviews. It reads an index, which it first brings up to date, and
-// shows passages as they stand in the folders today. It returns INVALID_ARGS without a
+// sources, archived pages, audits and code reviews. It reads an index, which it first brings up to date, in
+// full or as far as Folders allows, and shows passages as they stand in the folders today. It returns INVALID_ARGS without a
 // word, READ_FAILED and CANCELLED.
 func Find(ctx context.Context, desk run.Desk, in FindInput) (FindResult, error) {
 	out := FindResult{Words: []string{}, Hits: []Hit{}}
@@ -64,10 +66,11 @@ func Find(ctx context.Context, desk run.Desk, in FindInput) (FindResult, error) 
 	if len(out.Words) == 0 {
 		return out, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("words", tidegate.Cut(in.Words)), "there is no word to look for in %q", tidegate.Cut(in.Words))
 	}
-	indexes, there, err := upToDate(ctx, desk, in.Runs)
+	indexes, there, left, err := upToDate(ctx, desk, in.Runs, in.Folders)
 	if err != nil {
 		return out, err
 	}
+	out.Left = left
 	var all []scored
 	for _, x := range indexes {
 		all = append(all, x.find(out.Words, there)...)

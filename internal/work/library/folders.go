@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -53,9 +54,14 @@ const (
 	mostRecent = 200
 )
 
-// folders are the folders of a home as they are now, with a stamp of each.
+// folders are the folders of a home as they are now, with a stamp of each, those that were
+// written last first.
 func folders(ctx context.Context, desk run.Desk, runs string) ([]indexedFolder, error) {
-	var all []indexedFolder
+	type written struct {
+		indexedFolder
+		at time.Time
+	}
+	var all []written
 	for _, s := range searched {
 		home, err := desk.Reach.Open("home", s.Home(runs))
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
@@ -78,27 +84,43 @@ func folders(ctx context.Context, desk run.Desk, runs string) ([]indexedFolder, 
 				continue
 			}
 			if info, err := fs.Stat(files, name.Name()+"/"+s.Last); err == nil {
-				all = append(all, indexedFolder{s.Noun, name.Name(), strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)})
+				stamp := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+				all = append(all, written{indexedFolder{s.Noun, name.Name(), stamp}, info.ModTime()})
 			}
 		}
 		home.Close()
 	}
-	return all, nil
+	slices.SortStableFunc(all, func(a, b written) int { return b.at.Compare(a.at) })
+	folders := make([]indexedFolder, len(all))
+	for i, f := range all {
+		folders[i] = f.indexedFolder
+	}
+	return folders, nil
 }
 
-// Refresh brings the index of a home up to date, as the next [Find] would. It returns the
-// errors of that.
+// readAtOnce is how many folders are read before what is known of them is written down, and
+// can be found.
+const readAtOnce = 64
+
+// Refresh brings the index of a home up to date, as a [Find] without a limit would. What it
+// has read can be found while it reads the rest. It returns the errors of Find.
 func Refresh(ctx context.Context, desk run.Desk, runs string) error {
-	_, _, err := upToDate(ctx, desk, runs)
-	return err
+	for last := -1; ; {
+		_, _, left, err := upToDate(ctx, desk, runs, readAtOnce)
+		if err != nil || left == 0 || left == last { // where nothing can be written, the same is left
+			return err
+		}
+		last = left
+	}
 }
 
 // upToDate is the indexes of a home, made again as far as folders came or changed, with the
-// folders that are there. Where they cannot be written, they are used all the same.
-func upToDate(ctx context.Context, desk run.Desk, runs string) (_ []*index, there map[indexedFolder]bool, _ error) {
+// folders that are there. Of those that changed it reads at most so many, unless that is 0,
+// and says how many are left. Where they cannot be written, they are used all the same.
+func upToDate(ctx context.Context, desk run.Desk, runs string, most int) (_ []*index, there map[indexedFolder]bool, left int, _ error) {
 	now, err := folders(ctx, desk, runs)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	there = map[indexedFolder]bool{}
 	for _, f := range now {
@@ -113,11 +135,14 @@ func upToDate(ctx context.Context, desk run.Desk, runs string) (_ []*index, ther
 	}
 	missing := slices.DeleteFunc(slices.Clone(now), func(f indexedFolder) bool { return known[f] })
 	if len(missing) == 0 {
-		return []*index{all, recent}, there, nil
+		return []*index{all, recent}, there, 0, nil
+	}
+	if most > 0 && len(missing) > most {
+		missing, left = missing[:most], len(missing)-most
 	}
 	read, err := readFolders(ctx, desk, runs, missing)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	next, name := newIndexing(), indexRecent
 	if len(recent.folders)+len(missing) > mostRecent {
@@ -129,10 +154,10 @@ func upToDate(ctx context.Context, desk run.Desk, runs string) (_ []*index, ther
 	recent = next.done()
 	data, err := recent.bytes()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	_ = storeIndex(desk, runs, name, data) // the next one makes it again
-	return []*index{all, recent}, there, nil
+	return []*index{all, recent}, there, left, nil
 }
 
 // storedIndex is an index as it is stored, an empty one where there is none or it was

@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -65,7 +66,7 @@ var wordsOf = map[run.Event]func(fields) Words{
 		return Words{Text: "fetched " + f.counted("captures", "page")}
 	},
 	run.EventAttached: func(f fields) Words {
-		out := Words{Text: "a person attached a file to " + f.cid()}
+		out := Words{Text: "a person attached " + cmp.Or(tidegate.Cut(f.text("name")), "a file") + " to " + f.cid()}
 		if left := f.line.Get("left_out_files").Strs(); len(left) > 0 {
 			out.Text += "; " + f.counted("left_out", "file") + " left out that cannot be read: " + tidegate.Cut(strings.Join(left, "; "))
 		}

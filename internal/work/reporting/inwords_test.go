@@ -25,6 +25,7 @@ func TestLinesInWords(t *testing.T) {
 		{run.EventSearched, tidegate.Pairs("failed", []tidegate.Details{tidegate.Pairs("reason", "brave: 429")}), reporting.Words{Text: "no search service answers; brave: 429", Mark: report.Fail}},
 		{run.EventSources, tidegate.Pairs("validated", 3, "statuses", tidegate.Pairs("valid", 1, "paywalled", 1, "invalid", 1)), reporting.Words{Text: "2 of 3 sources can be cited"}},
 		{run.EventSources, tidegate.Pairs("extracted", 3), reporting.Words{}},
+		{run.EventAttached, tidegate.Pairs("cid", "cid_0123456789abcdef", "name", "tugs.md"), reporting.Words{Text: "a person attached tugs.md to cid_01234567"}},
 		{run.EventAttached, tidegate.Pairs("cid", "cid_0123456789abcdef"), reporting.Words{Text: "a person attached a file to cid_01234567"}},
 		{run.EventFiles, nil, reporting.Words{}},
 	} {
