@@ -72,6 +72,9 @@ func Read(body []byte, contentType string) Content {
 			c.readTable()
 		case MarkdownType:
 			c.readMarkdown(c.Text)
+		case "", "text/plain", "application/octet-stream":
+			c.readUnderlined()
+			c.Text = unwrapped(c.Text)
 		default:
 			c.readUnderlined()
 		}
