@@ -104,16 +104,18 @@ func (v reviewTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	if !found.Pass() && !v.passed {
 		example = `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":null,"action":"Do what the rules ask for."}]}`
 	}
+	_, most := said.Shape.Range(true)
 	filled, err := fill("review.md", struct {
 		about
 		Draft            string
 		Lines            int
+		Words, Most      int // of the draft, and of the next
 		Faults, Warnings []Fault
 		Sentences        string
 		Disagree         string
 		Summaries        []summarized
 		Example          string
-	}{said, shown, lines, faultsOf(found.Faults), faultsOf(found.Warnings), all.list.Shorten(sentenceList(found.Claims)), contradictionList(ignored, all), summaries, example})
+	}{said, shown, lines, found.Words(), most, faultsOf(found.Faults), faultsOf(found.Warnings), all.list.Shorten(sentenceList(found.Claims)), contradictionList(ignored, all), summaries, example})
 	return draft{text: filled, seen: seen}, err
 }
 
@@ -135,10 +137,15 @@ func sentenceList(claims *evidence.Claims) string {
 		switch {
 		case v == nil && s.Standing != "":
 			fmt.Fprintf(&b, "  By rule it is %s; nobody has read it.\n", s.Standing)
-		case v != nil && v.Words != "":
-			fmt.Fprintf(&b, "  The second reader says %s, by the words: %s\n", v.Verdict, markdown.OneLine(v.Words))
 		case v != nil:
-			fmt.Fprintf(&b, "  The second reader says %s. %s\n", v.Verdict, markdown.OneLine(v.Because))
+			fmt.Fprintf(&b, "  The second reader says %s", v.Verdict)
+			if v.Words != "" {
+				b.WriteString(", by the words: " + markdown.OneLine(v.Words))
+			}
+			if v.Verdict != evidence.Supported || v.Words == "" {
+				b.WriteString(". " + markdown.OneLine(v.Because))
+			}
+			b.WriteByte('\n')
 		}
 		if w := shownWindow(s); w != "" {
 			fmt.Fprintf(&b, "  Passage: %s\n", markdown.OneLine(w))

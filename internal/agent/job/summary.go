@@ -129,7 +129,11 @@ func (s summaryTask) summarized(all *sources, limit int) ([]byte, source.Citable
 	if limit < citationBytes {
 		return text, nil, nil
 	}
-	return text, all.list.Among(cids), nil
+	usable := all.list.Among(cids)
+	for i := range usable {
+		usable[i].Quotes = nil // the output has its own, and those of others are not its to use
+	}
+	return text, usable, nil
 }
 
 // summaryExample is a summary that passes, within the bytes that are allowed.

@@ -122,7 +122,7 @@ func doubtTheQuestion(ctx context.Context, asked []claim.Question, judged []clai
 	for n, k := range of {
 		if without[n].Standing != claim.Found {
 			judged[k].Standing = claim.Weak
-			judged[k].Findings = append(judged[k].Findings, claim.Finding{Rule: "question", Level: claim.Warn, Text: "only the question of the run says it"})
+			judged[k].Findings = append(judged[k].Findings, claim.Finding{Rule: "question", Level: claim.Warn, Text: "the text about the run has these words in its question alone, and a question states nothing"})
 		}
 	}
 	return nil

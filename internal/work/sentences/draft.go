@@ -77,6 +77,14 @@ type Judged struct {
 // Pass reports whether the draft breaks no rule, and all its sentences stand.
 func (j Judged) Pass() bool { return j.Result.Pass() && j.Outcome.Pass() }
 
+// Words is how many words it has, 0 where the run does not check its sentences.
+func (j Judged) Words() int {
+	if j.sentences == nil {
+		return 0
+	}
+	return j.sentences.report.Words()
+}
+
 // Weak is what its author should know although nothing is refused for it.
 func (j Judged) Weak() []evidence.Fault {
 	if j.sentences == nil {
