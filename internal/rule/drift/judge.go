@@ -58,6 +58,7 @@ type On struct {
 	State    State     `json:"state"`
 	Why      string    `json:"why"`
 	Passages []Passage `json:"passages" jsonschema:"those that no longer stand as they did"`
+	Beside   []string  `json:"beside" jsonschema:"where the sentence stands, what is new in its passages and right before and behind them: no rule finds that it takes them back, which a reader may see"`
 }
 
 // Outcome is how a sentence stands.
@@ -193,7 +194,7 @@ func (f *Source) prepare() {
 
 // judge says how a sentence stands on one page.
 func (f *Source) judge(ctx context.Context, s claim.Question) (On, error) {
-	on := On{State: f.PageState(), Passages: []Passage{}}
+	on := On{State: f.PageState(), Passages: []Passage{}, Beside: []string{}}
 	if f.Record != nil {
 		on.Why = f.Record.Notes
 	}
@@ -212,7 +213,7 @@ func (f *Source) judge(ctx context.Context, s claim.Question) (On, error) {
 	}
 	f.prepare()
 	if f.notice != "" {
-		return On{State: Changed, Why: "the page says that it no longer counts", Passages: []Passage{{Then: "", Now: f.notice, Difference: Mark("", f.notice)}}}, nil
+		return On{State: Changed, Why: "the page says that it no longer counts", Passages: []Passage{{Then: "", Now: f.notice, Difference: Mark("", f.notice)}}, Beside: []string{}}, nil
 	}
 	c := comparison{Source: f, s: s, said: newPassage(s.Text)}
 	c.s.CIDs = []string{f.Then.CID}
@@ -272,19 +273,23 @@ func (c *comparison) judge(ctx context.Context) (On, error) {
 	if err != nil {
 		return On{}, err
 	}
-	on := On{State: Stands, Passages: []Passage{}}
+	on := On{State: Stands, Passages: []Passage{}, Beside: []string{}}
 	for _, p := range c.bearing(then.Windows) {
 		state, why, now, err := c.became(ctx, then, p)
 		if err != nil {
 			return On{}, err
 		}
 		if state == Stands {
+			on.Beside = append(on.Beside, c.beside(p)...)
 			continue
 		}
 		on.Passages = append(on.Passages, Passage{Then: p.text, Now: now, Difference: Mark(p.text, now)})
 		if on.State == Stands || state == Changed && on.State == Gone {
 			on.State, on.Why = state, why
 		}
+	}
+	if on.State != Stands {
+		on.Beside = []string{}
 	}
 	return on, nil
 }
@@ -309,6 +314,34 @@ func (c *comparison) on(ctx context.Context, text *claim.Page) (claim.Judgement,
 	return holds(ctx, c.s, func(string) *claim.Page { return text })
 }
 
+// beside is what is new in a passage that stands, and right before and behind it.
+func (c *comparison) beside(old *passage) (texts []string) {
+	at := slices.IndexFunc(c.now, func(q passage) bool { return q.key() == old.key() })
+	if at < 0 {
+		at, _ = c.nearest(old)
+	}
+	for j := max(0, at-1); at >= 0 && j < min(len(c.now), at+2); j++ {
+		if q := &c.now[j]; !c.before[q.key()] && (j == at || !c.isVersion(q)) {
+			texts = append(texts, page.CutBytes(q.text, maxBeside))
+		}
+	}
+	return texts
+}
+
+// maxBeside is how many bytes are shown of a sentence beside another.
+const maxBeside = 400
+
+// nearest is the passage of the page that has most in common with one that it had, -1 for none.
+func (c *comparison) nearest(old *passage) (at int, most float64) {
+	at = -1
+	for i := range c.now {
+		if alike := old.alike(&c.now[i]); alike > most {
+			at, most = i, alike
+		}
+	}
+	return at, most
+}
+
 const (
 	related   = 0.5  // passages with so many words in common are versions of one
 	edited    = 0.75 // and from here on one was edited, not written anew
@@ -317,12 +350,7 @@ const (
 
 // passage says what became of a passage that no longer stands there as it did.
 func (c *comparison) passage(ctx context.Context, then claim.Judgement, old *passage) (State, string, string, error) {
-	at, most := -1, 0.0
-	for i := range c.now {
-		if alike := old.alike(&c.now[i]); alike > most {
-			at, most = i, alike
-		}
-	}
+	at, most := c.nearest(old)
 	if most < related {
 		return c.rewritten(ctx, then, old)
 	}

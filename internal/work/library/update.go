@@ -43,6 +43,7 @@ type Updated struct {
 type UpdateSummary struct {
 	Sentences   int `json:"sentences"`
 	Stands      int `json:"stands"`
+	Beside      int `json:"beside" jsonschema:"those that stand with something new right beside them"`
 	Changed     int `json:"changed"`
 	Gone        int `json:"gone"`
 	Walled      int `json:"walled"`
@@ -273,6 +274,9 @@ func judgeAgain(ctx context.Context, item *Item, now *fetched) (Updated, error) 
 		}
 		out.Sentences = append(out.Sentences, UpdatedSentence{s.ID, s.Line, s.Text, judged})
 		out.Summary.count(judged.State)
+		if out.Sentences[len(out.Sentences)-1].touched() {
+			out.Summary.Beside++
+		}
 	}
 	sum := out.Summary
 	out.Pass = sum.Stands > 0 && sum.Changed+sum.Gone+sum.Walled+sum.Unreachable == 0
@@ -350,6 +354,9 @@ func (u Updated) Report() report.Report {
 	if s.Stands == 1 {
 		stand = "stands"
 	}
+	if s.Beside > 0 {
+		stand += fmt.Sprintf(" (%d with something new right beside it, which no rule understands)", s.Beside)
+	}
 	if s.Sentences == 1 {
 		cite = " that cites: "
 	}
@@ -372,6 +379,8 @@ func (u Updated) Report() report.Report {
 				message += "\n" + on.Why
 			}
 			c.Findings = append(c.Findings, report.Finding{Rule: "sentence-" + string(sentence.State), Level: levels[sentence.State], Message: message, Line: sentence.Line})
+		} else if sentence.touched() {
+			r.Add(report.Heading(fmt.Sprintf("Line %d: stands, and the page says something new beside it", sentence.Line)), report.Paragraph(sentence.Text), sentence.fields(u.urls()))
 		}
 		r.AddCase(c)
 	}
@@ -399,10 +408,19 @@ func (u Updated) urls() map[string]string {
 	return urls
 }
 
-// fields show on which page a sentence no longer stands, and how the passages differ.
+// touched reports whether the sentence stands, but something new stands beside its passages.
+func (s *UpdatedSentence) touched() bool {
+	return s.State == drift.Stands && slices.ContainsFunc(s.Pages, func(on drift.On) bool { return len(on.Beside) > 0 })
+}
+
+// fields show on which page a sentence no longer stands, how the passages differ, and what is
+// new beside those that stand.
 func (s *UpdatedSentence) fields(urls map[string]string) report.Fields {
 	var fields report.Fields
 	for _, on := range s.Pages {
+		for _, text := range on.Beside {
+			fields = append(fields, report.Field{Name: "new beside it", Value: urls[on.CID] + ": " + text})
+		}
 		if on.State == drift.Stands {
 			continue
 		}
