@@ -300,6 +300,7 @@ func (a *aligned) differences(claim, on string, negated, capitals bool) []differ
 	}
 	first, last := a.pairs[0], a.pairs[len(a.pairs)-1]
 	span := a.on[max(0, first[1]-3):min(len(a.on), last[1]+4)]
+	b.denied()
 	for _, g := range a.gaps() {
 		b.negation(g, span)
 		b.certain(g)
@@ -351,6 +352,22 @@ func (b *beside) negation(g gap, span []token) {
 		b.add("negation", b.claim[g.said[0].start:b.clause[g.next[0]].end], b.on[first(g.has, b.aligned.on[g.next[1]]).start:b.aligned.on[g.next[1]].end], b.aligned.on[g.next[1]].start)
 	case h >= 0 && len(g.said) <= 1 && len(g.has) <= 3 && !b.negated:
 		b.add("negation", b.claim[first(g.said, b.clause[g.next[0]]).start:b.clause[g.next[0]].end], b.on[g.has[0].start:b.aligned.on[g.next[1]].end], g.has[h].start)
+	}
+}
+
+var (
+	denials = sync.OnceValue(func() map[string]bool { return wordsOf("denials") })
+	joining = []string{"that", "dass", "que", "qu", "che", "dat", "att"} // before what is denied
+)
+
+// denied looks for words before the whole clause that deny it, where the page has none.
+func (b *beside) denied() {
+	denies := func(t token) bool { return denials()[t.text] }
+	at := b.pairs[0][0]
+	if lead := b.clause[:at]; b.share >= 0.55 && len(lead) > 1 && slices.Contains(joining, lead[at-1].text) && slices.ContainsFunc(lead, denies) && !slices.ContainsFunc(b.aligned.on, denies) {
+		k := max(0, slices.IndexFunc(b.pairs, func(pair [2]int) bool { return b.clause[pair[0]].content }))
+		from, to := b.aligned.on[b.pairs[0][1]].start, b.aligned.on[b.pairs[k][1]].end
+		b.add("negation", b.claim[lead[0].start:b.clause[b.pairs[k][0]].end], b.on[from:to], from)
 	}
 }
 

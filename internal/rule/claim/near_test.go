@@ -66,6 +66,8 @@ func TestNearCopySays(t *testing.T) {
 	for _, c := range []struct{ says, want string }{
 		{"The new quay cost the town 310,000 euro in the spring of that year.", "310,000 euro: the page says 210,000 euro"},
 		{"The new quay did not cost the town 210,000 euro in the spring of that year.", "did not cost: the page says cost"},
+		{"It is false that the new quay cost the town 210,000 euro in the spring of that year.", "It is false that the new: the page says The new"},
+		{"Nobody believes that the new quay cost the town 210,000 euro in the spring of that year.", "Nobody believes that the new: the page says The new"},
 	} {
 		j := must.Get(claim.Judge(t.Context(), []claim.Question{{Text: c.says, Language: "en", CIDs: []string{"p"}}}, func(string) (*claim.Page, error) { return &claim.Page{CID: "p", Text: text}, nil }, claim.Titles{}))(t)[0]
 		if len(j.Findings) == 0 || j.Findings[0].Text != c.want || j.Findings[0].Code != tidegate.NotWhatThePageSays {

@@ -86,6 +86,8 @@ func TestNumbers(t *testing.T) {
 		{"1.2 billion euros", "примерно в 1,2 миллиарда евро", true},
 		{"1.2 billion", "1.2 million", false},
 		{"12 million", "12 thousand", false},
+		{"12 million million", "12 million", false},
+		{"12 thousand million", "12 billion", true},
 		{"5k runners", "5,000 runners", true},
 		{"5 thousand", "5000", true},
 		{"$5M", "5 million dollars", true},

@@ -209,14 +209,20 @@ func (f *Figure) setUnit(u unit) {
 	}
 }
 
+// mostMagnitudes is how many words for powers of ten follow a number.
+const mostMagnitudes = 3
+
 // trailing reads a magnitude and a unit after a number.
 func (r *numberReader) trailing(f *Figure) {
 	if f.magnitude == 0 && f.Readings[0].unit != decade {
 		if power, end := r.magnitudeAt(f.End); end > 0 {
-			for i := range f.Readings {
-				f.Readings[i].Value = scaled(f.Readings[i].Value, power)
+			for n := 0; end > 0 && n < mostMagnitudes; n++ { // a thousand million
+				for i := range f.Readings {
+					f.Readings[i].Value = scaled(f.Readings[i].Value, power)
+				}
+				f.magnitude, f.End = f.magnitude+power, end
+				power, end = r.magnitudeAt(f.End)
 			}
-			f.magnitude, f.End = power, end
 			r.composite(f)
 		} else if words, ends := phraseAt(r.s, gap(r.s, f.End), 1); len(words) > 0 && multiples[strings.ToLower(words[0])] > 0 {
 			for i := range f.Readings {
