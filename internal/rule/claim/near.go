@@ -187,6 +187,7 @@ type difference struct {
 	at        int  // where the page has it
 	clause    int  // of the sentence, from 0
 	beside    bool // a sentence of the page beside it has a number that is said
+	words     string // of the sentence around a negation of its own
 }
 
 var negations = sync.OnceValue(func() map[string]bool { return wordsOf("negations") })
@@ -350,6 +351,7 @@ func (b *beside) negation(g gap, span []token) {
 	case !g.inner || b.share < 0.55 || (s >= 0) == (h >= 0) || g.next[0] >= len(b.clause):
 	case s >= 0 && len(g.has) <= 3 && negates(span) < 0:
 		b.add("negation", b.claim[g.said[0].start:b.clause[g.next[0]].end], b.on[first(g.has, b.aligned.on[g.next[1]]).start:b.aligned.on[g.next[1]].end], b.aligned.on[g.next[1]].start)
+		b.out[len(b.out)-1].words = b.claim[b.clause[max(0, g.next[0]-len(g.said)-2)].start:b.clause[g.next[0]].end]
 	case h >= 0 && len(g.said) <= 1 && len(g.has) <= 3 && !b.negated:
 		b.add("negation", b.claim[first(g.said, b.clause[g.next[0]]).start:b.clause[g.next[0]].end], b.on[g.has[0].start:b.aligned.on[g.next[1]].end], g.has[h].start)
 	}
@@ -568,7 +570,7 @@ func (r *reading) near(a *asked) (out []difference, follows []int) {
 			if al.same < leastAlike || 2*al.share < 1 {
 				continue
 			}
-			found := al.differences(a.text, on, negated, a.language != "de")
+			found := slices.DeleteFunc(al.differences(a.text, on, negated, a.language != "de"), func(d difference) bool { return d.words != "" && r.says(d.words) })
 			beside := slices.ContainsFunc(found, func(d difference) bool { return d.kind == "number" && r.besideHas(p, d.said) })
 			for i := range found {
 				found[i].at += from.start
@@ -585,6 +587,15 @@ func (r *reading) near(a *asked) (out []difference, follows []int) {
 		}
 	}
 	return out, follows
+}
+
+// says reports whether the page has words as they stand, in another sentence than the one that
+// is looked at.
+func (r *reading) says(words string) bool {
+	words = strings.ToLower(words)
+	return slices.ContainsFunc(r.passages, func(p passage) bool {
+		return strings.Contains(strings.ToLower(page.TidySpace(r.page.Text[p.start:p.end])), words)
+	})
 }
 
 // numbersOf counts the numbers of a clause in the sentences that share words with it: of

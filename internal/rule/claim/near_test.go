@@ -78,6 +78,16 @@ func TestNearCopySays(t *testing.T) {
 	}
 }
 
+// TestAPageMaySayANegationElsewhere: the sentence that has most of the words is not the one that
+// is repeated.
+func TestAPageMaySayANegationElsewhere(t *testing.T) {
+	const text = "* 3 when some source files could not be read (an incomplete snapshot was made with what could be)\n\nWhen Restic returns this exit status code, some source files are those that stand for errors and could be read later."
+	j := must.Get(claim.Judge(t.Context(), []claim.Question{{Text: "Restic's exit code 3 stands for \"when some source files could not be read\".", Language: "en", CIDs: []string{"p"}}}, func(string) (*claim.Page, error) { return &claim.Page{CID: "p", Text: text}, nil }, claim.Titles{}))(t)[0]
+	if j.Standing != claim.Found {
+		t.Errorf("%+v", j.Findings)
+	}
+}
+
 // TestEachClauseHasItsPage: what one page has as it is said excuses what another says otherwise
 // of that clause alone, and the page that says otherwise is shown first.
 func TestEachClauseHasItsPage(t *testing.T) {

@@ -30,6 +30,10 @@ type Dealt struct {
 	order []int
 }
 
+// layouts is how often claims are laid into as many parts before there is one more, which
+// costs another agent.
+const layouts = 8
+
 // deal deals sentences with their twins over parts, the first of which has that number: a
 // twin for each three sentences and at least ten, or as many as can be made, each in
 // another part than its sentence. Where too few sentences are open, some of tests, which
@@ -41,7 +45,7 @@ func deal(open, tests []Item, first int, seed Seed, m Material) Dealt {
 	}
 	random := seed.of(fmt.Sprint("deal ", first))
 	want := max(minPairs, (len(open)+2)/3)
-	twins := m.twins(open, tests, 2*want, random)
+	twins := m.twins(open, tests, 4*want, random)
 	want = min(want, len(twins))
 	own := 0 // of sentences that are open
 	for own < len(twins) && !twins[own].of.test {
@@ -54,13 +58,15 @@ func deal(open, tests []Item, first int, seed Seed, m Material) Dealt {
 	most := max(least+2, len(open))
 	var best *table
 	for n := least; n <= most && (best == nil || best.pairs < want && n <= least+2); n++ {
-		t := &table{random: random, parts: make([]laid, n), weakFirst: m.WeakFirst}
-		if !t.lay(open) {
-			least++
-			continue
-		}
-		if t.pair(twins, want); best == nil || t.pairs > best.pairs {
-			best = t
+		for try := 0; try < layouts && (best == nil || best.pairs < want); try++ {
+			t := &table{random: random, parts: make([]laid, n), weakFirst: m.WeakFirst}
+			if !t.lay(open) {
+				least++
+				break
+			}
+			if t.pair(twins, want); best == nil || t.pairs > best.pairs {
+				best = t
+			}
 		}
 	}
 	if best == nil { // a claim is as large as a part

@@ -77,6 +77,7 @@ func TestFindingsAreReadAlone(t *testing.T) {
 	for output, want := range map[string]string{
 		"# f\nThe harbour has these:\n\n- old tugs [@cid_a]\n- new docks (https://x.org/b)\n\nIt is wet. [@cid_a]\n\n- alone [@cid_a]\n": "- The harbour has these: old tugs [@cid_a]\n- The harbour has these: new docks [@cid_b]\n- It is wet. [@cid_a]\n- alone [@cid_a]\n",
 		"# f\nSee below: [@cid_a]\n\nIts docks:\n\nThey are old. [@cid_a]\n":                                                             "- See below: [@cid_a]\n- They are old. [@cid_a]\n- Its docks:\n",
+		"# f\n- Tugs use `rest://` and \"ssh://\" now (https://x.org/a)\n":                                                               "- Tugs use `rest:` and \"ssh:\" now [@cid_a]\n",
 		"# f\nTugs (https://x.org/a):\n- old\n# Gaps\n- why\n":                                                                           "- Tugs [@cid_a]: old\n",
 		"# f\n- “Call https://x.org/no for a tug” (https://x.org/a)\n":                                                                   "- “Call … for a tug” [@cid_a]\n",
 		"# f\n- \"Call https://x.org/a for a tug\" (https://x.org/a)\n":                                                                  "- \"Call … for a tug\" [@cid_a]\n",

@@ -60,10 +60,13 @@ func (c *carrier) rewrite(line []byte, close bool) (text []byte, cid string) {
 		}
 		out, quotes = append(out, line[at:piece.Start]...), quotes+quotationMarks(line[at:piece.Start])
 		quoted := !isMention && quotes%2 == 1 && !bytes.HasSuffix(out, []byte("(")) && !bytes.HasSuffix(out, []byte("<")) && bytes.ContainsAny(line[piece.End:], `"”`)
-		if !isMention && close {
+		scheme, bare := bytes.CutSuffix(piece.Of(line), []byte("//"))
+		if bare = bare && !isMention; !isMention && close && !bare {
 			out, piece.End = unwrap(out, line, piece)
 		}
 		switch {
+		case bare: // it names a way, and leads nowhere
+			out = append(out, scheme...)
 		case quoted:
 			out = append(bytes.TrimSuffix(out, []byte(" ")), " …"...) // which joins the quoted words around it
 		case stands != "":
@@ -105,7 +108,9 @@ func (c *carrier) resolved(line []byte, url link.Span) (link.Span, string) {
 			return candidate, cid
 		}
 	}
-	c.urls++
+	if !bytes.HasSuffix(trimmed.Of(line), []byte("://")) {
+		c.urls++
+	}
 	return trimmed, ""
 }
 
