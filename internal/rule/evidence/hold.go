@@ -221,6 +221,7 @@ func (r *Report) Weak(held []claim.Judgement) []Fault {
 		var missing []string
 		for _, f := range j.Findings {
 			switch {
+			case f.Rule == "language": // its author can do nothing about that
 			case f.Level == claim.Warn:
 				missing = append(missing, f.Rule+": "+f.Text)
 			case f.Code == tidegate.NumberNotFound:
@@ -232,10 +233,19 @@ func (r *Report) Weak(held []claim.Judgement) []Fault {
 		}
 		if len(missing) > 0 {
 			weak = append(weak, NewFault(tidegate.WeakSentence, line, "Say it in the words of the page, or cite the page that says it; the second reader decides.",
-				"the sentence in line %d is weak: %s", line, r.named(strings.Join(missing, "; "))))
+				"the sentence “%s” in line %d is weak: %s", begun(r.Sentences[i].Text), line, r.named(strings.Join(missing, "; "))))
 		}
 	}
 	return weak
+}
+
+// begun are the first words of a sentence, by which its author knows it.
+func begun(text string) string {
+	const words = 6
+	if all := strings.Fields(text); len(all) > words {
+		return strings.Join(all[:words], " ") + " …"
+	}
+	return text
 }
 
 // faultOf is a finding as a fault.

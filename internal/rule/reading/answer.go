@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func (a Asked) Judge(data []byte) (Judged, []evidence.Fault) {
 	}
 	verdicts, faults := a.assign(doc)
 	var j Judged
-	code := a.code()
+	code, language := a.code(), a.language()
 	for i := range a.Items {
 		if verdicts[i] == nil {
 			if said := a.Items[i].said; said != nil { // it stays
@@ -77,7 +78,7 @@ func (a Asked) Judge(data []byte) (Judged, []evidence.Fault) {
 			}
 			continue
 		}
-		given, problem := a.Items[i].given(verdicts[i], code)
+		given, problem := a.Items[i].given(verdicts[i], code, language)
 		if problem.Code != "" {
 			problem.Message = tidegate.Cut(fmt.Sprintf("claim %s: %s", a.name(i), problem.Message))
 			faults = append(faults, problem)
@@ -128,9 +129,18 @@ func (a Asked) assign(doc *codec.Value) ([]*codec.Value, []evidence.Fault) {
 	return verdicts, faults
 }
 
-// given reads one verdict; beside is the code that is shown with all claims. The problem has
-// no code where there is none.
-func (i *Item) given(v *codec.Value, beside []claim.Window) (g Given, problem evidence.Fault) {
+// language is that of the claims together: one alone can be too short to tell.
+func (a Asked) language() string {
+	var all strings.Builder
+	for i := range a.Items {
+		all.WriteString(a.Items[i].Text + "\n")
+	}
+	return page.Language(all.String())
+}
+
+// given reads one verdict; beside is the code that is shown with all claims, whose language is
+// given. The problem has no code where there is none.
+func (i *Item) given(v *codec.Value, beside []claim.Window, language string) (g Given, problem evidence.Fault) {
 	g = Given{i.ID, v.Get("verdict").Str(), v.Get("words").Str(), v.Get("because").Str(), 0}
 	because := "Give a reason of at most 200 characters, without links."
 	switch {
@@ -153,17 +163,17 @@ func (i *Item) given(v *codec.Value, beside []claim.Window) (g Given, problem ev
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Name the passage that has the words, counted from 1 within its claim.", "it has the passages 1 to %d, and the verdict names none of them", len(i.Windows))
 	case !i.holds(i.Windows[passage-1].Text, g.Words):
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Copy at least three words in a row from the passage, exactly, or give another verdict.", "the words %q do not stand in passage %d, or are too few", g.Words, passage)
-	case i.Form == Statement && !i.shares(i.Windows[passage-1].Text, g.Words):
+	case i.Form == Statement && !i.shares(i.Windows[passage-1].Text, g.Words, language):
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Copy the words that say what the claim says, or give another verdict.", "the words %q have no content word and no number of the claim", g.Words)
 	}
 	return g, problem
 }
 
 // shares reports whether words of a window have a content word or a number of the claim.
-// Where the window is in another language they need not.
-func (i *Item) shares(window, words string) bool {
+// Where the window is in another language than the claim, or else the claims, they need not.
+func (i *Item) shares(window, words, claims string) bool {
 	language := page.Language(window)
-	if own := page.Language(i.Text); own != "" && language != "" && own != language {
+	if own := cmp.Or(page.Language(i.Text), claims); own != "" && language != "" && own != language {
 		return true
 	}
 	of := claim.Question{Text: i.Text, Language: language}.Words()

@@ -76,6 +76,21 @@ func TestAnswers(t *testing.T) {
 }
 
 // TestRefusingCountsWhatStandsByRule: a reader may doubt what the rules doubt.
+func TestWordsOfAnotherLanguage(t *testing.T) {
+	const page = "The result is a risk level that is displayed to the user in the app: low risk (i.e. green) or high risk (red), and nothing else is shown."
+	row := reading.Item{ID: "c1", Form: reading.Statement, Text: "Niedriges Risiko: grün", Windows: []claim.Window{{Text: page}}}
+	sentence := reading.Item{ID: "c2", Form: reading.Statement, Text: "Das Ergebnis ist eine Stufe, die den Nutzern in der App gezeigt wird.", Windows: []claim.Window{{Text: page}}}
+	const answer = `{"verdicts":[{"claim":1,"verdict":"supported","passage":1,"words":"low risk (i.e. green)"},{"claim":2,"verdict":"supported","passage":1,"words":"displayed to the user"}]}`
+	if _, faults := (reading.Asked{Items: []reading.Item{row, sentence}}).Judge([]byte(answer)); len(faults) > 0 {
+		t.Errorf("a short claim beside a long one of its language: %v", faults)
+	}
+	row.Text = "Low danger: blue"
+	sentence.Text = "The outcome is a number that is written down for them in the program."
+	if _, faults := (reading.Asked{Items: []reading.Item{row, sentence}}).Judge([]byte(answer)); len(faults) == 0 {
+		t.Error("words of the claims' language that share none with the claim are taken")
+	}
+}
+
 func TestRefusingCountsWhatStandsByRule(t *testing.T) {
 	var c evidence.Claims
 	for i, standing := range []claim.Standing{claim.Found, claim.Found, claim.Weak, claim.Weak, claim.Weak} {
