@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
@@ -144,8 +145,13 @@ func (p *Program) flagCompletions(cmd *cobra.Command, t *tool.Tool) {
 	}
 }
 
+// beginning are those that go on from what is typed. What others named is offered only where a
+// shell takes it as the one word that it is: the scripts of shells evaluate what they complete.
 func beginning(begun string, all []string) []string {
-	return slices.DeleteFunc(all, func(each string) bool { return !strings.HasPrefix(each, begun) })
+	return slices.DeleteFunc(all, func(each string) bool {
+		word, _, _ := strings.Cut(each, "\t") // its description follows
+		return !strings.HasPrefix(each, begun) || strings.HasPrefix(word, "-") || report.ShellWord(word) != word
+	})
 }
 
 // follow prints one line for each entry, as it comes. The end of the context is

@@ -213,6 +213,20 @@ func TestLedgerLineThatACrashLostIsWrittenByTheNextInit(t *testing.T) {
 	}
 }
 
+// TestIDsAreNoCommands: an agent names runs, and a person pastes the commands that name them.
+func TestIDsAreNoCommands(t *testing.T) {
+	for id, ok := range map[string]bool{
+		"tide": true, "it is mine": true, "港口": true, "2026-05.a_b": true,
+		"--notify=touch x": false, "--unconfined": false, "-y": false, "quay$(touch x)1": false, "a`b`": false, "a;b": false, "a|b": false, "a&b": false, "a>b": false,
+		"it's": false, `a"b`: false, "a*": false, "~a": false, "#a": false, "!a": false, "h\u200barbour": false, "a\u00a0b": false,
+	} {
+		_, err := run.Create(t.Context(), runs.Pinned, t.TempDir(), run.InitInput{Query: "q", RunID: id})
+		if (err == nil) != ok || err != nil && tidegate.CodeOf(err) != tidegate.InvalidArgs {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
 func TestSuggestedCommandNamesTheRunInOneWord(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "my runs")
 	for _, tt := range []struct {
@@ -220,7 +234,7 @@ func TestSuggestedCommandNamesTheRunInOneWord(t *testing.T) {
 		want string
 	}{
 		{run.InitInput{RunID: "tide"}, "tidegate run status tide"},
-		{run.InitInput{RunID: "it's mine"}, `tidegate run status 'it'\''s mine'`},
+		{run.InitInput{RunID: "it is mine"}, `tidegate run status 'it is mine'`},
 		{run.InitInput{RunID: "tide", RootOverride: filepath.Join(home, "a")}, "tidegate run status '" + filepath.Join(home, "a/tide") + "'"},
 	} {
 		tt.in.Query = "q"

@@ -16,7 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
-	"github.com/tidegate/tidegate/wave"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // InitInput are the arguments of [Create].
@@ -206,7 +206,7 @@ func checkEnum(arg, value string, allowed []string) error {
 // CheckID returns PATH_TRAVERSAL for an id that would leave its folder, and
 // INVALID_ARGS for another that breaks the rule of ids that become file names.
 func CheckID(id string) error {
-	fault := wave.IDFault(id)
+	fault := store.IDFault(id)
 	if fault == "" {
 		return nil
 	}

@@ -2,9 +2,12 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -72,7 +75,24 @@ func (k Kind) Home(runs string) string {
 }
 
 // IsID reports whether a folder of a home can have that name.
-func IsID(name string) bool { return wave.IDFault(name) == "" }
+func IsID(name string) bool { return IDFault(name) == "" }
+
+// IDFault says what is wrong with an id that names a folder of a home, or "". A person types
+// and pastes it into commands: it is no flag, and nothing that a shell acts upon.
+func IDFault(id string) string {
+	if fault := wave.IDFault(id); fault != "" {
+		return fault
+	}
+	if first, _ := utf8.DecodeRuneInString(id); !unicode.IsLetter(first) && !unicode.IsNumber(first) {
+		return "must begin with a letter or digit"
+	}
+	for _, r := range id {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && !strings.ContainsRune("._-+=:@,% ", r) {
+			return fmt.Sprintf("must have letters, digits, blanks and . _ - + = : @ , %% alone, got %q", r)
+		}
+	}
+	return ""
+}
 
 // Find is the path of [Kind.File] of what a person names: by the path of that file or of its
 // folder, by its id under home, or by a path relative to workdir. An id takes precedence over
