@@ -184,9 +184,9 @@ func (a *aligned) gaps() []gap {
 type difference struct {
 	kind      string
 	said, has string
-	at        int  // where the page has it
-	clause    int  // of the sentence, from 0
-	beside    bool // a sentence of the page beside it has a number that is said
+	at        int    // where the page has it
+	clause    int    // of the sentence, from 0
+	beside    bool   // a sentence of the page beside it has a number that is said
 	words     string // of the sentence around a negation of its own
 }
 
