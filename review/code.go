@@ -91,7 +91,7 @@ const (
 // same before the change where it differs, and what changed in the file. Where no function
 // is known, or it is too large, it is the lines around.
 func (f File) code(line int) (pieces []claim.Window) {
-	lines := edits(splitLines(f.Before), splitLines(f.After))
+	lines := f.edits()
 	at := 0
 	for at < len(lines)-1 && lines[at].Number < line {
 		at++
@@ -182,7 +182,7 @@ func Today(f Finding, text []byte) string {
 
 // Numbered are lines of a text, with their numbers as in a diff.
 func Numbered(text []byte, from, to int) string {
-	lines := splitLines(text)
+	lines := linesBy(lineEnd(text), text)
 	var b strings.Builder
 	for n := max(1, from); n <= min(len(lines), to); n++ {
 		Line{Op: ' ', Number: n, Text: lines[n-1]}.write(&b)

@@ -26,10 +26,10 @@ func (f File) Status() string {
 	status := "changed"
 	switch {
 	case f.Before == nil:
-		if f.ModeAfter == "" || f.ModeAfter == plainMode {
-			return "added"
+		status = "added"
+		if f.ModeAfter != "" && f.ModeAfter != plainMode {
+			status += ", mode " + f.ModeAfter
 		}
-		return "added, mode " + f.ModeAfter
 	case f.After == nil:
 		return "deleted"
 	case f.From != "":
@@ -37,6 +37,16 @@ func (f File) Status() string {
 	}
 	if f.ModeBefore != "" && f.ModeAfter != "" && f.ModeBefore != f.ModeAfter {
 		status += ", mode " + f.ModeBefore + " → " + f.ModeAfter
+	}
+	was, is := f.lineEnds()
+	switch {
+	case is == windows:
+		status += ", every line ends in CR LF"
+		if len(f.Before) > 0 && was != windows {
+			status += " and did not before"
+		}
+	case was == windows && len(f.After) > 0:
+		status += ", every line ended in CR LF and does not any more"
 	}
 	return status
 }
@@ -64,7 +74,7 @@ func (f File) Hunks() []Hunk { return f.hunks(false) }
 // hunks are the places where the versions differ, each with all of the function around it
 // where that is wanted.
 func (f File) hunks(functions bool) []Hunk {
-	lines := edits(splitLines(f.Before), splitLines(f.After))
+	lines := f.edits()
 	var hunks []Hunk
 	end := 0 // of the last hunk
 	for i := 0; i < len(lines); i++ {
@@ -133,13 +143,48 @@ func function(lines []string, number int) string {
 	return ""
 }
 
-// splitLines are the lines of a text without their ends. A carriage return
-// before the end belongs to it.
-func splitLines(text []byte) []string {
+// The ends of lines.
+const (
+	unix    = "\n"
+	windows = "\r\n"
+)
+
+// lineEnd is what ends the lines of a text: CR LF where all of them end so.
+func lineEnd(text []byte) string {
+	if n := bytes.Count(text, []byte(unix)); n > 0 && n == bytes.Count(text, []byte(windows)) {
+		return windows
+	}
+	return unix
+}
+
+// lineEnds are the ends of the lines of both versions. Where some lines of a version end
+// otherwise than the rest of both, a carriage return counts as part of its line.
+func (f File) lineEnds() (before, after string) {
+	before, after = lineEnd(f.Before), lineEnd(f.After)
+	if before != after && bytes.Contains(f.Before, []byte(windows)) && bytes.Contains(f.After, []byte(windows)) {
+		return unix, unix
+	}
+	return before, after
+}
+
+// edits is the way from the lines of one version to those of the other, with every
+// carriage return that is not part of how all lines end.
+func (f File) edits() []Line {
+	before, after := f.lineEnds()
+	return edits(linesBy(before, f.Before), linesBy(after, f.After))
+}
+
+func linesBy(end string, text []byte) []string {
 	if len(text) == 0 {
 		return nil
 	}
-	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(string(text), end), end)
+}
+
+// splitLines are the lines of a text without their ends, as a quotation has them: a
+// carriage return before the end belongs to it.
+func splitLines(text []byte) []string {
+	lines := linesBy(unix, text)
 	for i, line := range lines {
 		lines[i] = strings.TrimSuffix(line, "\r")
 	}
@@ -160,19 +205,25 @@ const longestLine = 500
 
 // write writes the line as a reviewer sees it: its number, what became of it,
 // its text, with the tabs and blanks that it has. All of a long line is shown, below each other: what is left out of it
-// would not be reviewed.
+// would not be reviewed. What follows a carriage return stands below as well, because
+// for some languages it is another line.
 func (l Line) write(b *strings.Builder) {
 	if l.Number > 0 {
 		fmt.Fprintf(b, "%6d %c| ", l.Number, l.Op)
 	} else {
 		fmt.Fprintf(b, "%6s %c| ", "", l.Op)
 	}
-	rest := []rune(l.Text)
-	for len(rest) > longestLine {
-		fmt.Fprintf(b, "%s\n%6s %c| ", markdown.Code(string(rest[:longestLine])), "…", l.Op)
-		rest = rest[longestLine:]
+	for rest := []rune(l.Text); ; {
+		n := min(len(rest), longestLine)
+		if at := slices.Index(rest[:n], '\r'); at >= 0 {
+			n = at + 1
+		}
+		b.WriteString(markdown.Code(string(rest[:n])) + "\n")
+		if rest = rest[n:]; len(rest) == 0 {
+			return
+		}
+		fmt.Fprintf(b, "%6s %c| ", "…", l.Op)
 	}
-	b.WriteString(markdown.Code(string(rest)) + "\n")
 }
 
 // heading names the file above its lines.

@@ -297,3 +297,31 @@ func TestNothingOfATextIsHidden(t *testing.T) {
 		t.Errorf("an image is left out as %q", why)
 	}
 }
+
+// TestCarriageReturnsAreShown: the end of a line is another one for a shell, and a
+// carriage return ends a line for Python and JavaScript.
+func TestCarriageReturnsAreShown(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ before, after, want string }{
+		"code behind a comment": {"x\n", "x\n# a comment\rrun()\n", "(changed)\n@@\n     1  | x\n     2 +| # a commentU+000D\n     … +| run()\n"},
+		"one line of a file":    {"a\nb\n", "a\nb\r\n", "(changed)\n@@\n     1  | a\n       -| b\n     2 +| bU+000D\n"},
+		"one line back":         {"a\r\nb\r\n", "a\nb\r\n", "(changed)\n@@\n       -| aU+000D\n     1 +| a\n     2  | bU+000D\n"},
+		"two in one end":        {"a\r\n", "a\r\r\n", "(changed, every line ends in CR LF)\n@@\n       -| a\n     1 +| aU+000D\n"},
+		"all line ends":         {"a\nb\n", "a\r\nb\r\n", "(changed, every line ends in CR LF and did not before)\n"},
+		"all line ends back":    {"a\r\nb\r\n", "a\nb\n", "(changed, every line ended in CR LF and does not any more)\n"},
+		"a file of them":        {"", "a\r\nb\r\n", "(added, every line ends in CR LF)\n@@\n     1 +| a\n     2 +| b\n"},
+		"another line":          {"a\r\nb\r\n", "a\r\nc\r\n", "(changed, every line ends in CR LF)\n@@\n     1  | a\n       -| b\n     2 +| c\n"},
+		"no end of a line":      {"", "a\r\nb\r", "(added, every line ends in CR LF)\n@@\n     1 +| a\n     2 +| bU+000D\n"},
+	} {
+		f := review.File{Name: "f", After: []byte(tt.after)}
+		if tt.before != "" {
+			f.Before = []byte(tt.before)
+		}
+		if diff := cmp.Diff("==== f "+tt.want, review.Split([]review.File{f}, 1<<20, false)[0].Text); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if got, want := review.Numbered([]byte("a\rb\nc\r\n"), 1, 2), "     1  | aU+000D\n     …  | b\n     2  | cU+000D\n"; got != want {
+		t.Errorf("looked up: %q, want %q", got, want)
+	}
+}

@@ -71,12 +71,20 @@ func standsAt(lines, want []string, at int) bool {
 		return false
 	}
 	for i, text := range want {
-		// A reviewer sees a line as the prompt shows it.
-		if line := lines[at-1+i]; fold(line) != fold(text) && fold(markdown.Code(line)) != fold(text) {
+		if !isQuoted(lines[at-1+i], text) {
 			return false
 		}
 	}
 	return true
+}
+
+// isQuoted reports whether text quotes a line, or what stands in it before or behind a
+// carriage return. A reviewer sees a line as the prompt shows it.
+func isQuoted(line, text string) bool {
+	text = strings.TrimSuffix(fold(text), markdown.Code("\r"))
+	return slices.ContainsFunc(append(strings.Split(line, "\r"), line), func(part string) bool {
+		return fold(part) == text || strings.TrimSuffix(fold(markdown.Code(part)), markdown.Code("\r")) == text
+	})
 }
 
 func fold(line string) string { return markdown.OneLine(line) }

@@ -20,7 +20,7 @@ const queue = "package queue\n\nfunc Push(x int) {\n\tif full() {\n\t\treturn\n\
 func aboutQueue() review.Reviewed {
 	return review.Reviewed{
 		Text: func(_ context.Context, file string) ([]byte, bool, error) {
-			text, ok := map[string]string{"queue.go": queue, "other.go": "package other\n"}[file]
+			text, ok := map[string]string{"queue.go": queue, "other.go": "package other\n", "returns.py": "x\n# a comment\rrun()\n"}[file]
 			return []byte(text), ok, nil
 		},
 		Shown: func(file string, _ int64) bool { return file == "queue.go" },
@@ -67,6 +67,9 @@ func TestQuotesAreHeldAgainstTheCode(t *testing.T) {
 		{"part of a line", "queue.go", 4, `,"quote":"full()"`, "QUOTE_NOT_FOUND", 4},
 		{"runs over the end", "queue.go", 8, `,"quote":"}\n}"`, "QUOTE_NOT_FOUND", 8},
 		{"of another file", "other.go", 1, `,"quote":"package queue"`, "QUOTE_NOT_FOUND", 1},
+		{"before a carriage return", "returns.py", 2, `,"quote":"# a commentU+000D"`, "", 2},
+		{"behind a carriage return", "returns.py", 2, `,"quote":"run()"`, "", 2},
+		{"with a carriage return", "returns.py", 2, `,"quote":"# a commentU+000Drun()"`, "", 2},
 		{"none", "queue.go", 4, ``, "", 4},
 		{"null", "queue.go", 4, `,"quote":null,"suggestion":null,"reply":null`, "", 4},
 		{"a suggestion", "queue.go", 4, `,"quote":"if full() {","suggestion":"\tif full() || x < 0 {"`, "", 4},

@@ -85,11 +85,12 @@ func isOneLine(text string) bool {
 	return text == "" || before != ' '
 }
 
-// Code is a line of a program as [Show] has it, with its tabs.
+// Code is a line of a program as [Show] has it, with its tabs. A carriage return is
+// shown as well: some languages end a line there.
 func Code(line string) string {
 	parts := strings.Split(line, "\t")
 	for i, part := range parts {
-		parts[i] = Show(part)
+		parts[i] = Show(strings.ReplaceAll(part, "\r", "U+000D"))
 	}
 	return strings.Join(parts, "\t")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -268,7 +269,7 @@ func (l *Lookup) find(ctx context.Context, v version, folder, text string) (stri
 				if found++; found > mostMatches {
 					return b.String() + fmt.Sprintf("(only the first %d are shown)\n", mostMatches), nil
 				}
-				fmt.Fprintf(&b, "%s:%d: %s\n", name, n+1, line[:min(len(line), 500)])
+				fmt.Fprintf(&b, "%s:%d: %s\n", name, n+1, markdown.Code(strings.TrimSuffix(line[:min(len(line), 500)], "\r")))
 			}
 		}
 	}

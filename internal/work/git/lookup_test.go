@@ -20,6 +20,7 @@ func TestLookups(t *testing.T) {
 		"queue/queue.go": "package queue\n\nfunc Push() {\n\tgrow()\n}\n",
 		"main.go":        "package main\n\nfunc main() { queue.Push() }\n",
 		"secret.txt":     "key = AKIAABCDEFGHIJKLMNOP\n", "gen/api.gen": "generated\n", "blob": "a\x00b",
+		"returns.py": "# a comment\rrun()\r\n",
 	} {
 		repo.Write(t, dir, name, text)
 	}
@@ -71,6 +72,7 @@ func TestLookups(t *testing.T) {
 		{"find_text", []string{"tree", "base", "text", "shrink"}, "nothing\n"},
 		{"find_text", []string{"tree", "change", "text", "Push", "path", "main.go"},
 			"main.go:3: func main() { queue.Push() }\n"},
+		{"find_text", []string{"tree", "change", "text", "run()"}, "returns.py:1: # a commentU+000Drun()\n"},
 		{"find_text", []string{"tree", "change", "text", "AKIA"}, "secret.txt: not shown: there are credentials in it\n"},
 		{"find_text", []string{"tree", "change", "text", "generated"}, "nothing\n"},
 		{"find_text", []string{"tree", "change", "text", ""}, "error: text must be a part of a line"},
