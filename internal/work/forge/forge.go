@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,31 +60,63 @@ func checkAddress(name, value string) error {
 }
 
 // ParsePull reads the address of the page of a pull request: the forge that has it, and its
-// number. The environment may name the forge's API and has the token. It returns
-// INVALID_ARGS.
+// number. The environment has the token, which goes to github.com, and to another host only
+// where the environment names that: whoever wrote the address does not choose who gets it.
+// It returns INVALID_ARGS.
 func ParsePull(address string, getenv func(string) string) (*Forge, int, error) {
 	m := pullPage().FindStringSubmatch(address)
 	if m == nil {
 		return nil, 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("from", tidegate.Cut(address)),
 			"the address of a pull request is https://HOST/OWNER/NAME/pull/NUMBER, got %q", tidegate.Cut(address))
 	}
-	api := "https://" + m[1] + "/api/v3"
-	if m[1] == "github.com" {
-		api = "https://api.github.com"
+	const github = "github.com"
+	host := strings.ToLower(m[1])
+	api := getenv("GITHUB_API_URL")
+	named := slices.Contains([]string{hostOf(getenv("GITHUB_SERVER_URL")), hostOf(api), strings.TrimPrefix(hostOf(api), "api.")}, host)
+	graphQL := getenv("GITHUB_GRAPHQL_URL")
+	switch {
+	case named && api != "":
+	case host == github:
+		api, graphQL = "https://api.github.com", "https://api.github.com/graphql"
+	case named || host == strings.ToLower(getenv("GH_HOST")):
+		api, graphQL = "https://"+host+"/api/v3", "https://"+host+"/api/graphql"
+	default:
+		return nil, 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("host", host),
+			"a token is not sent to %s, which only the address names: if you trust it with one, set GH_HOST=%s and GH_ENTERPRISE_TOKEN", host, host)
+	}
+	tokens := []string{"GITHUB_TOKEN", "GH_TOKEN"}
+	if host != github {
+		tokens = append([]string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}, tokens...)
 	}
 	number, _ := strconv.Atoi(m[3]) // nine digits at most
 	f, err := FromEnv(func(name string) string {
 		switch name {
 		case "GITHUB_API_URL":
-			return cmp.Or(getenv(name), api)
+			return api
 		case "GITHUB_GRAPHQL_URL":
-			return cmp.Or(getenv(name), api+"/graphql")
+			return cmp.Or(graphQL, api+"/graphql")
 		case "GITHUB_REPOSITORY":
 			return m[2]
+		case "GITHUB_TOKEN":
+			for _, name := range tokens {
+				if token := getenv(name); token != "" {
+					return token
+				}
+			}
+			return ""
 		}
-		return cmp.Or(getenv(name), getenv("GH_TOKEN"))
+		return getenv(name)
 	})
 	return f, number, err
+}
+
+// hostOf is the host of an address, with its port, "" where it has none.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Host)
 }
 
 var pullPage = sync.OnceValue(func() *regexp.Regexp {
