@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
 )
 
@@ -30,11 +31,18 @@ const (
 	ruleNotShown = "review-not-shown"
 	ruleTestGone = "review-test-gone"
 	ruleFileGone = "review-file-gone"
+	ruleConverts = "review-converts"
 )
 
 // NotShown is text that no reviewer was shown; content says which text it is.
 func NotShown(file, content, why string) Unanswered {
 	return unansweredBy(ruleNotShown, file, content, fmt.Sprintf("%s changed and no reviewer was shown it: %s", file, why))
+}
+
+// Converts is a line of attributes by which git gives a checkout other bytes than a
+// reviewer was shown; content says which version of the file it stands in.
+func Converts(file, content, line string) Unanswered {
+	return unansweredBy(ruleConverts, file, content, fmt.Sprintf("%s changes what git makes of files that it checks out, so that they have other bytes than were reviewed: %q", file, tidegate.Cut(line)))
 }
 
 // TestGone is a test, or a file of tests, that the base has.
@@ -104,6 +112,7 @@ func AddUnanswered(r *report.Report, list []Unanswered, file string) {
 	}
 	help := map[string]string{
 		ruleNotShown: "Read it yourself. Where nobody has to, name it in [review] ignore of tidegate.toml, or mark it as linguist-generated or linguist-vendored in the .gitattributes of the base.",
+		ruleConverts: "Look at the files that the pattern matches as they are after `git checkout`, or leave the line out of the change.",
 		ruleTestGone: "Find out why, and whether what it showed still holds.",
 	}
 	c := report.Case{Name: "for a person", File: file, Status: report.Fail}
@@ -123,6 +132,7 @@ func AddUnanswered(r *report.Report, list []Unanswered, file string) {
 	}
 	r.Status = report.Fail
 	r.Rules = append(r.Rules, report.Rule{ID: ruleNotShown, Short: "Text that no reviewer was shown", Help: help[ruleNotShown]},
+		report.Rule{ID: ruleConverts, Short: "Files that are checked out otherwise than reviewed", Help: help[ruleConverts]},
 		report.Rule{ID: ruleTestGone, Short: "A test of the base that is gone", Help: help[ruleTestGone]})
 	r.AddCase(c)
 }

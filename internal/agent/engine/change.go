@@ -487,12 +487,15 @@ func runTests(ctx context.Context, t sandbox.Tests) (ran review.TestRun, not str
 	return ran, "", nil
 }
 
-// unanswered are what no reviewer of a diff answers for: text that none was shown, and
-// tests that are gone, by what the tests say or else by the files that hold them.
+// unanswered are what no reviewer of a diff answers for: text that none was shown, or that
+// is checked out otherwise, and tests that are gone, by what the tests say or else by the files that hold them.
 func unanswered(d *git.Diff, t tested) []review.Unanswered {
 	list := []review.Unanswered{}
 	for _, left := range d.Unseen() {
 		list = append(list, review.NotShown(left.File, d.Version(left.File), left.Why))
+	}
+	for _, c := range d.Converted() {
+		list = append(list, review.Converts(c.File, d.Version(c.File), c.Line))
 	}
 	if t.run == nil || t.run.Format == "" {
 		for _, file := range review.TestsGone(d.Files) {

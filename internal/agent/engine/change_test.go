@@ -424,6 +424,8 @@ func TestPersonDecidesAboutWhatNoReviewerSaw(t *testing.T) {
 			ignore: []string{"third_party/**"},
 			says: []string{".gitattributes is part of the change", `third_party/lib.sh changed and no reviewer was shown it: ignored by "third_party/**"`,
 				"go.sum changed and no reviewer was shown it: a lock file"}},
+		"checked out otherwise": {files: map[string]string{"tools/.gitattributes": "*.sh working-tree-encoding=UTF-16BE\n", "tools/gen.sh": "echo gen\n"},
+			person: `tools/.gitattributes changes what git makes of files that it checks out, so that they have other bytes than were reviewed: "*.sh working-tree-encoding=UTF-16BE"`},
 		"a test is gone":             {removed: map[string]string{script(3): ""}, says: []string{"the test parts/03.sh of the base is gone"}, person: "the test parts/03.sh of the base is gone, or does not run any more; it deletes parts/03.sh, which the task does not name"},
 		"a file of the task is gone": {removed: map[string]string{"old/named.txt": ""}},
 	}, 2) {

@@ -41,6 +41,16 @@ func Scratch(prefix string) (path string, remove func(), err error) {
 	}, nil
 }
 
+// WriteScratch is [Folder.Write] for a file of the temporary folder at path.
+func WriteScratch(path, name string, data []byte) error {
+	folder, err := Everywhere.Open("scratch", path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Write(name, data)
+}
+
 // sweepScratch removes the temporary folders with a prefix whose processes were killed. A
 // folder that has no claim yet, or not its note, is being made or removed.
 func sweepScratch(prefix string) {

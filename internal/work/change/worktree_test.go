@@ -297,6 +297,38 @@ func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
 	}
 }
 
+// TestWorktreeHoldsTheBytesThatAreReviewed: no attribute that an agent writes makes the
+// files that are tested and merged other than those that a reviewer is shown. The line
+// ends of the project's own attributes are kept.
+func TestWorktreeHoldsTheBytesThatAreReviewed(t *testing.T) {
+	const script = "#!/bin/sh\necho \u00a3 $Id: kept$\n"
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	dir, w := started(t, map[string]string{".gitattributes": "* text=auto\n*.bat eol=crlf\n", "a.bat": "one\n", "a.txt": "one\n"})
+	repo.WriteAll(t, w.Path, map[string]string{
+		"sub/.gitattributes": "*.sh working-tree-encoding=UTF-16BE\n*.sh ident\n", "sub/gen.sh": script, "a.bat": "two\r\n", "a.txt": "two\r\n",
+	})
+	work := must.Get(w.Inspect(ctx, always))(t)
+	must.Get(w.Commit(ctx, always, work, "", "c: round 1"))(t)
+	d := must.Get(git.ReadDiff(ctx, always, dir, git.DiffInput{Base: w.Base, Head: w.Head()}))(t)
+	defer d.Close()
+	for name, want := range map[string][2]string{"sub/gen.sh": {script, script}, "a.bat": {"two\n", "two\r\n"}, "a.txt": {"two\n", "two\n"}} {
+		shown, _, err := d.Text(ctx, name)
+		there, readErr := os.ReadFile(filepath.Join(w.Path, name))
+		if err != nil || readErr != nil || [2]string{string(shown), string(there)} != want {
+			t.Errorf("%s: %q is shown and %q tested, want %q; %v, %v", name, shown, there, want, err, readErr)
+		}
+	}
+	if got := d.Converted(); len(got) != 1 || got[0] != (git.Converted{File: "sub/.gitattributes", Line: "*.sh working-tree-encoding=UTF-16BE"}) {
+		t.Errorf("what converts files is %+v", got)
+	}
+	// So does the folder in which a reviewer reads, and tests of a review run.
+	to := t.TempDir()
+	must.Do(t, d.Copy(ctx, to, nil))
+	if data, err := os.ReadFile(filepath.Join(to, "sub/gen.sh")); err != nil || string(data) != script {
+		t.Errorf("the copy has %q, %v", data, err)
+	}
+}
+
 // started is a change c of a repository with the given files, and its worktree.
 func started(t *testing.T, files map[string]string) (dir string, w *Worktree) {
 	t.Helper()

@@ -35,6 +35,7 @@ type Diff struct {
 	Deleted []string      // of both; a file that only has another name is none
 	Commits []string      // the messages of the commits since the base, the oldest first
 
+	converted      []Converted
 	root           bool // the base is the empty tree
 	ignore         []string
 	earlier, later version

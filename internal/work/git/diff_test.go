@@ -382,6 +382,39 @@ func TestDiffShowsWhatHasNoLines(t *testing.T) {
 	}
 }
 
+// TestAttributesThatConvertAreNamed: a change is for a person where files are checked out
+// otherwise because of it.
+func TestAttributesThatConvertAreNamed(t *testing.T) {
+	const base = "* text=auto\n*.bat eol=crlf\n*.png -text\n"
+	for name, tt := range map[string]struct{ file, text, want string }{
+		"an encoding":         {".gitattributes", base + "*.sh working-tree-encoding=UTF-16BE\n", "*.sh working-tree-encoding=UTF-16BE"},
+		"in a folder":         {"sub/.GitAttributes", "#\n *.sh\ttext eol=crlf\r\n", "*.sh text eol=crlf"},
+		"among other words":   {".gitattributes", base + "*.go diff=go ident\n", "*.go diff=go ident"},
+		"a macro":             {".gitattributes", base + "[attr]plain -text\n", "[attr]plain -text"},
+		"a macro of the base": {".gitattributes", base + "*.sh plain\n", "*.sh plain"},
+		"one less":            {".gitattributes", strings.Replace(base, "*.png -text\n", "", 1), "*.png -text"},
+		"another order":       {".gitattributes", "*.png -text\n*.bat eol=crlf\n* text=auto\n", "*.bat eol=crlf"},
+		"none any more":       {".gitattributes", "", "* text=auto"},
+		"among controls":      {".gitattributes", base + "#" + strings.Repeat("\x01", 200) + "\n*.sh filter=x\n", "*.sh filter=x"},
+		"what turns them off": {".gitattributes", base + "*.sh -text !eol\n*.jpg binary\n", ""},
+		"what is another":     {".gitattributes", "# *.sh ident\n" + base + "*.gen linguist-generated -diff merge=union\nx\n", ""},
+		"another file":        {"attributes", "*.sh ident\n", ""},
+	} {
+		dir := repo.New(t)
+		repo.Write(t, dir, ".gitattributes", base)
+		repo.Commit(t, dir)
+		repo.Write(t, dir, tt.file, tt.text)
+		repo.Commit(t, dir)
+		var want []Converted
+		if tt.want != "" {
+			want = []Converted{{tt.file, tt.want}}
+		}
+		if got := readDiff(t, dir, DiffInput{Base: "HEAD~1", Committed: true}).Converted(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestCopies: a copy has the files of the version, as files, programs and links,
 // without what git ignores and without the folder of changes. Nothing of the
 // repository is run for it, and nothing is written to it.

@@ -69,6 +69,10 @@ type Keeper struct {
 	Remove  func()
 }
 
+// asItIs has git take the content of files as it is, but for the ends of their lines: no
+// attribute of a work tree makes a file other than what a reviewer is shown.
+const asItIs = "* !working-tree-encoding !ident !filter\n"
+
 // Keep makes the keeper of a folder with files of the repository.
 func (o Origin) Keep(ctx context.Context, dir string) (*Keeper, error) {
 	scratch, remove, err := artifact.Scratch("tidegate-worktree-")
@@ -79,7 +83,10 @@ func (o Origin) Keep(ctx context.Context, dir string) (*Keeper, error) {
 		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(o.Common, "objects"),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
 	}}
-	if _, err := k.Git(ctx, "init", "--quiet", "--template=", "--object-format="+o.Format); err != nil {
+	if _, err = k.Git(ctx, "init", "--quiet", "--template=", "--object-format="+o.Format); err == nil {
+		err = artifact.WriteScratch(scratch, "git/info/attributes", []byte(asItIs))
+	}
+	if err != nil {
 		remove()
 		return nil, err
 	}

@@ -124,7 +124,7 @@ const DismissedFile = "dismissed.json"
 // DecidesReviews reports whether a file says what is reviewed, by whom, or what counts.
 func DecidesReviews(name string) bool {
 	switch path.Base(name) {
-	case config.FileName, ".gitattributes", DismissedFile:
+	case config.FileName, attributesFile, DismissedFile:
 		return true
 	}
 	return false
@@ -137,6 +137,9 @@ func (d *Diff) leaveMarked(ctx context.Context, dir string, s Settings) error {
 	var names []string
 	for _, f := range d.Files {
 		names = append(names, f.Name)
+		if line := convertedBy(f); line != "" {
+			d.converted = append(d.converted, Converted{f.Name, line})
+		}
 	}
 	why, err := marked(ctx, dir, s.At, names)
 	if err != nil {
