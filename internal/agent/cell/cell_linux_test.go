@@ -125,8 +125,25 @@ var tries = map[string]func(arg string) error{
 		n, _ := strconv.Atoi(pid)
 		return unix.Prlimit(n, unix.RLIMIT_CPU, &unix.Rlimit{Cur: 1000, Max: 1000}, nil)
 	},
-	"own limits":  func(string) error { return unix.Prlimit(0, unix.RLIMIT_CPU, nil, new(unix.Rlimit)) },
-	"userfaultfd": call(unix.SYS_USERFAULTFD, 1, 0),
+	"own limits":          func(string) error { return unix.Prlimit(0, unix.RLIMIT_CPU, nil, new(unix.Rlimit)) },
+	"userfaultfd":         call(unix.SYS_USERFAULTFD, 1, 0),
+	"priority":            of(func(pid int) error { return unix.Setpriority(unix.PRIO_PROCESS, pid, 19) }),
+	"priority of a group": of(func(group int) error { return unix.Setpriority(unix.PRIO_PGRP, group, 19) }),
+	"priority of a user":  of(func(user int) error { return unix.Setpriority(unix.PRIO_USER, user, 19) }),
+	"priority of files":   of(func(pid int) error { return call(unix.SYS_IOPRIO_SET, 1, uintptr(pid), 3<<13)("") }),
+	"files of a user":     of(func(user int) error { return call(unix.SYS_IOPRIO_SET, 3, uintptr(user), 3<<13)("") }),
+	"processors": of(func(pid int) error {
+		var all unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &all); err != nil {
+			return err
+		}
+		return unix.SchedSetaffinity(pid, &all)
+	}),
+	"scheduler": of(func(pid int) error {
+		return call(unix.SYS_SCHED_SETSCHEDULER, uintptr(pid), unix.SCHED_BATCH, at(new(int32)))("")
+	}),
+	"scheduler's numbers": of(func(pid int) error { return call(unix.SYS_SCHED_SETPARAM, uintptr(pid), at(new(int32)))("") }),
+	"scheduler's values":  of(func(pid int) error { return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr}, 0) }),
 	"memory": func(id string) error {
 		n, _ := strconv.Atoi(id)
 		_, err := unix.SysvShmAttach(n, 0, unix.SHM_RDONLY)
@@ -212,12 +229,25 @@ var tries = map[string]func(arg string) error{
 	},
 }
 
-func call(number, a, b uintptr) func(string) error {
+func call(number uintptr, args ...uintptr) func(string) error {
 	return func(string) error {
-		if _, _, errno := unix.Syscall6(number, a, b, 0, 0, 0, 0); errno != 0 {
+		var all [6]uintptr
+		copy(all[:], args)
+		if _, _, errno := unix.Syscall6(number, all[0], all[1], all[2], all[3], all[4], all[5]); errno != 0 {
 			return errno
 		}
 		return nil
+	}
+}
+
+// at is where something is that an argument points to.
+func at[T any](value *T) uintptr { return uintptr(unsafe.Pointer(value)) }
+
+// of tries something with a number.
+func of(do func(n int) error) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		return cmp.Or(err, do(n))
 	}
 }
 
@@ -567,6 +597,9 @@ func asUser(t *testing.T) {
 	})
 }
 
+// scheduled are tries of what a process may change of itself and of no other.
+var scheduled = []string{"priority", "priority of files", "processors", "scheduler", "scheduler's numbers", "scheduler's values"}
+
 func TestWhatACellHolds(t *testing.T) {
 	h := newHouse(t)
 	file := filepath.Join(h.secret, "file")
@@ -585,6 +618,10 @@ func TestWhatACellHolds(t *testing.T) {
 		"connect:" + h.listener.Addr().String(), "mptcp:" + h.port(), "fast open:" + h.port(), "fast open by sendmsg:" + h.port(), "udp", "raw", "unix", "vsock", "uevents",
 		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "paste", "foreign", "core file", "pair that sends anywhere:" + h.inbox(t), "raw pair", "pair of another kind", "socket of another kind", "lease:" + h.program, "end memory:" + shared, "end messages", limits, "userfaultfd", "messages", "be called", memory, "mark", "hide the mark",
 		"below:read:" + file, "below:mark", "below:unix",
+		"priority of a group:0", "priority of a user:0", "files of a user:0",
+	}
+	for _, what := range scheduled {
+		refused = append(refused, fmt.Sprintf("%s:%d", what, stranger.Process.Pid))
 	}
 	if os.Getuid() == 0 {
 		refused = append(refused, "seteuid")
@@ -596,6 +633,9 @@ func TestWhatACellHolds(t *testing.T) {
 	made := filepath.Join(h.work, "made")
 	h.check(t, "done", "write:"+made, "read:"+made, "truncate:"+made, "link:"+made+" "+made+"2", "remove:"+made, "list:"+h.work, "read:/proc/self/environ", "read:/proc/meminfo", "read:/dev/null",
 		"netlink", "pair", "own limits", "below:write:"+made, "own:"+h.work, "own:"+filepath.Join(h.work, "a/b"), "below:own:"+made)
+	for _, what := range scheduled {
+		h.check(t, "done", what+":0")
+	}
 	h.check(t, "refused", "own:"+h.dir, "own:"+h.secret, "own:/")
 	if got := h.run(t, "big file:"+made); got[0] == "done" {
 		t.Error("a file grew past the limit")

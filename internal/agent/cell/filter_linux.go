@@ -78,7 +78,14 @@ func (p Policy) program() code {
 		is(unix.SYS_SETSOCKOPT, options()...),
 		is(unix.SYS_FCNTL, descriptors()...),
 		// Its own limits are asked for with 0. Those of others could end them.
-		is(unix.SYS_PRLIMIT64, together(code{argument(0)}, is(0, answer(allowed)), code{answer(refused)})...),
+		is(unix.SYS_PRLIMIT64, own(0)...),
+		is(unix.SYS_SCHED_SETAFFINITY, own(0)...),
+		is(unix.SYS_SCHED_SETSCHEDULER, own(0)...),
+		is(unix.SYS_SCHED_SETPARAM, own(0)...),
+		is(unix.SYS_SCHED_SETATTR, own(0)...),
+		// Not those of a group, which it could join, or of all of the user's.
+		is(unix.SYS_SETPRIORITY, together(code{argument(0)}, is(unix.PRIO_PROCESS, own(1)...), code{answer(refused)})...),
+		is(unix.SYS_IOPRIO_SET, together(code{argument(0)}, is(ioprioProcess, own(1)...), code{answer(refused)})...),
 		ours,
 		code{answer(allowed)},
 	)...)
@@ -97,6 +104,14 @@ var refusedCalls = []uint32{
 var sharedCalls = []uint32{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_SEMGET, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 	unix.SYS_LISTEN,
+}
+
+// ioprioProcess says to ioprio_set that one process is meant.
+const ioprioProcess = 1
+
+// own allows a call about the process itself, which its argument n says with 0.
+func own(n uint32) code {
+	return together(code{argument(n)}, is(0, answer(allowed)), code{answer(refused)})
 }
 
 // pairs lists the pairs of sockets that can be made: of unix sockets alone, as others
