@@ -142,8 +142,15 @@ var tries = map[string]func(arg string) error{
 	"scheduler": of(func(pid int) error {
 		return call(unix.SYS_SCHED_SETSCHEDULER, uintptr(pid), unix.SCHED_BATCH, at(new(int32)))("")
 	}),
-	"scheduler's numbers": of(func(pid int) error { return call(unix.SYS_SCHED_SETPARAM, uintptr(pid), at(new(int32)))("") }),
-	"scheduler's values":  of(func(pid int) error { return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr}, 0) }),
+	"scheduler's numbers":             of(func(pid int) error { return call(unix.SYS_SCHED_SETPARAM, uintptr(pid), at(new(int32)))("") }),
+	"scheduler's values":              of(func(pid int) error { return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr}, 0) }),
+	"user namespace":                  func(string) error { return unix.Unshare(unix.CLONE_NEWUSER) },
+	"clone":                           func(string) error { return child(uintptr(unix.SIGCHLD)) },
+	"clone to another user namespace": func(string) error { return child(unix.CLONE_NEWUSER | uintptr(unix.SIGCHLD)) },
+	"clone3":                          func(string) error { return asRefusal(unix.ENOSYS, call(unix.SYS_CLONE3, 0, 0)("")) },
+	"namespaces of another":           call(unix.SYS_SETNS, ^uintptr(0), 0),
+	"tree of mounts":                  func(path string) error { _, err := unix.OpenTree(unix.AT_FDCWD, path, 0); return err },
+	"change mounts":                   call(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0),
 	"memory": func(id string) error {
 		n, _ := strconv.Atoi(id)
 		_, err := unix.SysvShmAttach(n, 0, unix.SHM_RDONLY)
@@ -249,6 +256,28 @@ func of(do func(n int) error) func(string) error {
 		n, err := strconv.Atoi(text)
 		return cmp.Or(err, do(n))
 	}
+}
+
+// asRefusal is err, and a refusal where a cell gives it the form of another error, by which
+// programs take another way.
+func asRefusal(form syscall.Errno, err error) error {
+	if err == form {
+		return syscall.EPERM
+	}
+	return err
+}
+
+// child makes a process that ends at once.
+func child(flags uintptr) error {
+	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, flags, 0, 0, 0, 0, 0)
+	switch {
+	case errno != 0:
+		return errno
+	case pid == 0:
+		unix.RawSyscall(unix.SYS_EXIT, 0, 0, 0)
+	}
+	_, err := syscall.Wait4(int(pid), nil, 0, nil)
+	return err
 }
 
 func withSocket(family, kind, protocol int, use func(fd int) error) error {
@@ -618,6 +647,7 @@ func TestWhatACellHolds(t *testing.T) {
 		"connect:" + h.listener.Addr().String(), "mptcp:" + h.port(), "fast open:" + h.port(), "fast open by sendmsg:" + h.port(), "udp", "raw", "unix", "vsock", "uevents",
 		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "paste", "foreign", "core file", "pair that sends anywhere:" + h.inbox(t), "raw pair", "pair of another kind", "socket of another kind", "lease:" + h.program, "end memory:" + shared, "end messages", limits, "userfaultfd", "messages", "be called", memory, "mark", "hide the mark",
 		"below:read:" + file, "below:mark", "below:unix",
+		"user namespace", "clone to another user namespace", "clone3", "namespaces of another", "tree of mounts:" + h.work, "change mounts",
 		"priority of a group:0", "priority of a user:0", "files of a user:0",
 	}
 	for _, what := range scheduled {
@@ -632,7 +662,7 @@ func TestWhatACellHolds(t *testing.T) {
 	h.check(t, "refused", refused...)
 	made := filepath.Join(h.work, "made")
 	h.check(t, "done", "write:"+made, "read:"+made, "truncate:"+made, "link:"+made+" "+made+"2", "remove:"+made, "list:"+h.work, "read:/proc/self/environ", "read:/proc/meminfo", "read:/dev/null",
-		"netlink", "pair", "own limits", "below:write:"+made, "own:"+h.work, "own:"+filepath.Join(h.work, "a/b"), "below:own:"+made)
+		"netlink", "pair", "own limits", "clone", "below:write:"+made, "own:"+h.work, "own:"+filepath.Join(h.work, "a/b"), "below:own:"+made)
 	for _, what := range scheduled {
 		h.check(t, "done", what+":0")
 	}

@@ -22,6 +22,8 @@ const (
 const (
 	allowed = unix.SECCOMP_RET_ALLOW
 	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	// What systems lack that programs do without: they take another way, without a word.
+	missing = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 )
 
 type code = []unix.SockFilter
@@ -86,16 +88,21 @@ func (p Policy) program() code {
 		// Not those of a group, which it could join, or of all of the user's.
 		is(unix.SYS_SETPRIORITY, together(code{argument(0)}, is(unix.PRIO_PROCESS, own(1)...), code{answer(refused)})...),
 		is(unix.SYS_IOPRIO_SET, together(code{argument(0)}, is(ioprioProcess, own(1)...), code{answer(refused)})...),
+		is(unix.SYS_CLONE, withoutUser()...),
+		is(unix.SYS_UNSHARE, withoutUser()...),
+		// Its flags stand in memory, where no filter looks.
+		is(unix.SYS_CLONE3, answer(missing)),
 		ours,
 		code{answer(allowed)},
 	)...)
 }
 
-// refusedCalls reach into other processes, or do what the filter refuses without
-// being seen by it.
+// refusedCalls reach into other processes, do what the filter refuses without being seen
+// by it, or enter or change namespaces and mounts.
 var refusedCalls = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
+	unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSPICK, unix.SYS_FSMOUNT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR, unix.SYS_MOUNT_SETATTR,
 }
 
 // sharedCalls reach what all programs of a user share where the program has no namespaces
@@ -112,6 +119,12 @@ const ioprioProcess = 1
 // own allows a call about the process itself, which its argument n says with 0.
 func own(n uint32) code {
 	return together(code{argument(n)}, is(0, answer(allowed)), code{answer(refused)})
+}
+
+// withoutUser refuses a user namespace, in which a program has every capability, and with
+// them much of the kernel that is closed to others.
+func withoutUser() code {
+	return together(code{argument(0)}, when(unix.BPF_JSET, unix.CLONE_NEWUSER, answer(refused)), code{answer(allowed)})
 }
 
 // pairs lists the pairs of sockets that can be made: of unix sockets alone, as others
