@@ -142,8 +142,17 @@ var tries = map[string]func(arg string) error{
 	"scheduler": of(func(pid int) error {
 		return call(unix.SYS_SCHED_SETSCHEDULER, uintptr(pid), unix.SCHED_BATCH, at(new(int32)))("")
 	}),
-	"scheduler's numbers":             of(func(pid int) error { return call(unix.SYS_SCHED_SETPARAM, uintptr(pid), at(new(int32)))("") }),
-	"scheduler's values":              of(func(pid int) error { return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr}, 0) }),
+	"scheduler's numbers": of(func(pid int) error { return call(unix.SYS_SCHED_SETPARAM, uintptr(pid), at(new(int32)))("") }),
+	"scheduler's values":  of(func(pid int) error { return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr}, 0) }),
+	"watch": func(folder string) error {
+		fd, err := unix.InotifyInit1(0)
+		if err == nil {
+			_, err = unix.InotifyAddWatch(fd, folder, unix.IN_ALL_EVENTS)
+		}
+		return asRefusal(unix.ENOSPC, err)
+	},
+	"watch by fanotify":               call(unix.SYS_FANOTIFY_INIT, unix.FAN_REPORT_FID, 0),
+	"mark by fanotify":                call(unix.SYS_FANOTIFY_MARK, ^uintptr(0), 0),
 	"user namespace":                  func(string) error { return unix.Unshare(unix.CLONE_NEWUSER) },
 	"clone":                           func(string) error { return child(uintptr(unix.SIGCHLD)) },
 	"clone to another user namespace": func(string) error { return child(unix.CLONE_NEWUSER | uintptr(unix.SIGCHLD)) },
@@ -647,7 +656,7 @@ func TestWhatACellHolds(t *testing.T) {
 		"connect:" + h.listener.Addr().String(), "mptcp:" + h.port(), "fast open:" + h.port(), "fast open by sendmsg:" + h.port(), "udp", "raw", "unix", "vsock", "uevents",
 		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "paste", "foreign", "core file", "pair that sends anywhere:" + h.inbox(t), "raw pair", "pair of another kind", "socket of another kind", "lease:" + h.program, "end memory:" + shared, "end messages", limits, "userfaultfd", "messages", "be called", memory, "mark", "hide the mark",
 		"below:read:" + file, "below:mark", "below:unix",
-		"user namespace", "clone to another user namespace", "clone3", "namespaces of another", "tree of mounts:" + h.work, "change mounts",
+		"watch:" + h.secret, "watch by fanotify", "mark by fanotify", "user namespace", "clone to another user namespace", "clone3", "namespaces of another", "tree of mounts:" + h.work, "change mounts",
 		"priority of a group:0", "priority of a user:0", "files of a user:0",
 	}
 	for _, what := range scheduled {

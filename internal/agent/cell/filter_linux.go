@@ -24,6 +24,7 @@ const (
 	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	// What systems lack that programs do without: they take another way, without a word.
 	missing = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	full    = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSPC)
 )
 
 type code = []unix.SockFilter
@@ -92,17 +93,21 @@ func (p Policy) program() code {
 		is(unix.SYS_UNSHARE, withoutUser()...),
 		// Its flags stand in memory, where no filter looks.
 		is(unix.SYS_CLONE3, answer(missing)),
+		// It tells what happens in a folder that may not be listed, with names.
+		is(unix.SYS_INOTIFY_ADD_WATCH, answer(full)),
 		ours,
 		code{answer(allowed)},
 	)...)
 }
 
 // refusedCalls reach into other processes, do what the filter refuses without being seen
-// by it, or enter or change namespaces and mounts.
+// by it, enter or change namespaces and mounts, or tell what happens in a folder that may
+// not be listed.
 var refusedCalls = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
 	unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSPICK, unix.SYS_FSMOUNT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR, unix.SYS_MOUNT_SETATTR,
+	unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
 }
 
 // sharedCalls reach what all programs of a user share where the program has no namespaces
