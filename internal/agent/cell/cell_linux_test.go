@@ -160,6 +160,13 @@ var tries = map[string]func(arg string) error{
 	"namespaces of another":           call(unix.SYS_SETNS, ^uintptr(0), 0),
 	"tree of mounts":                  func(path string) error { _, err := unix.OpenTree(unix.AT_FDCWD, path, 0); return err },
 	"change mounts":                   call(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0),
+	"attribute": func(path string) error {
+		return asRefusal(unix.EOPNOTSUPP, unix.Setxattr(path, "user.tidegate", []byte("x"), 0))
+	},
+	"read attributes": func(path string) error {
+		_, err := unix.Listxattr(path, nil)
+		return asRefusal(unix.EOPNOTSUPP, err)
+	},
 	"memory": func(id string) error {
 		n, _ := strconv.Atoi(id)
 		_, err := unix.SysvShmAttach(n, 0, unix.SHM_RDONLY)
@@ -657,7 +664,7 @@ func TestWhatACellHolds(t *testing.T) {
 		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "paste", "foreign", "core file", "pair that sends anywhere:" + h.inbox(t), "raw pair", "pair of another kind", "socket of another kind", "lease:" + h.program, "end memory:" + shared, "end messages", limits, "userfaultfd", "messages", "be called", memory, "mark", "hide the mark",
 		"below:read:" + file, "below:mark", "below:unix",
 		"watch:" + h.secret, "watch by fanotify", "mark by fanotify", "user namespace", "clone to another user namespace", "clone3", "namespaces of another", "tree of mounts:" + h.work, "change mounts",
-		"priority of a group:0", "priority of a user:0", "files of a user:0",
+		"attribute:" + file, "read attributes:" + file, "priority of a group:0", "priority of a user:0", "files of a user:0",
 	}
 	for _, what := range scheduled {
 		refused = append(refused, fmt.Sprintf("%s:%d", what, stranger.Process.Pid))

@@ -23,8 +23,9 @@ const (
 	allowed = unix.SECCOMP_RET_ALLOW
 	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	// What systems lack that programs do without: they take another way, without a word.
-	missing = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
-	full    = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSPC)
+	missing     = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	unsupported = unix.SECCOMP_RET_ERRNO | uint32(unix.EOPNOTSUPP)
+	full        = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSPC)
 )
 
 type code = []unix.SockFilter
@@ -62,6 +63,9 @@ func (p Policy) program() code {
 	}
 	for _, number := range refusedCalls {
 		blocks = append(blocks, is(number, answer(refused)))
+	}
+	for _, number := range attributeCalls {
+		blocks = append(blocks, is(number, answer(unsupported)))
 	}
 	if !p.alone() {
 		for _, number := range slices.Concat(sharedCalls, semaphores) {
@@ -108,6 +112,14 @@ var refusedCalls = []uint32{
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
 	unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSPICK, unix.SYS_FSMOUNT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR, unix.SYS_MOUNT_SETATTR,
 	unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
+}
+
+// attributeCalls read and write attributes of files, lists of access among them, at which
+// Landlock does not look: of any file of the user's, with any bytes for another agent.
+var attributeCalls = []uint32{
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
+	unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
+	unix.SYS_FILE_GETATTR, unix.SYS_FILE_SETATTR,
 }
 
 // sharedCalls reach what all programs of a user share where the program has no namespaces
