@@ -3,11 +3,14 @@
 package runs
 
 import (
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch" // runs of tests lie in memory
@@ -71,4 +74,21 @@ func WantCode(t testing.TB, err error, code tidegate.Code) *tidegate.Error {
 		t.Fatalf("got %v, want %s", err, code)
 	}
 	return tidegate.AsError(err)
+}
+
+// Rechain rewrites the log of a run, or of another folder that is kept, as a whole: every line changed, chained again, under a new head.
+func Rechain(t testing.TB, root string, change func(line string) string) {
+	t.Helper()
+	path := filepath.Join(root, "logs/audit.jsonl")
+	prev, count, out := artifact.FirstPrev, 0, ""
+	for line := range strings.Lines(must.Read(t, path)) {
+		body, _, found := strings.Cut(strings.TrimSuffix(line, "\n"), `,"prev":"`)
+		if !found {
+			t.Fatalf("a line without a chain: %s", line)
+		}
+		line = change(body) + `,"prev":"` + prev + `"}`
+		prev, count, out = codec.DigestBytes([]byte(line)), count+1, out+line+"\n"
+	}
+	Put(t, root, "logs/audit.jsonl", out)
+	Put(t, root, "logs/audit.head", fmt.Sprintf(`{"lines":%d,"digest":%q,"size":%d}`+"\n", count, prev, len(out)))
 }

@@ -117,7 +117,8 @@ type Imported struct {
 // Import puts what [Export] wrote into the home, under the id that it has. Everything is
 // checked before the folder appears, whole or not at all: that each file is the one that was
 // exported, and that the record agrees with itself; that of an update or answer also with the
-// runs and audits that it is bound to, which must be there.
+// runs and audits that it is bound to, which must be there. The results of an audit and of an
+// update are judged again.
 //
 // It returns TAMPERED for a file that is not such a bundle, ALREADY_EXISTS_CONFLICT where the
 // home has that id, NOT_FOUND where it lacks what an update or answer is bound to, and
@@ -254,16 +255,24 @@ func checkBundledKept(ctx context.Context, own, desk run.Desk, runs string, kind
 		if err != nil {
 			return "", unsound(b, tidegate.AsError(err).Message)
 		}
+		_, err = a.Result(ctx)
 		a.Close()
+		if err != nil && tidegate.CodeOf(err) != tidegate.InvalidState { // which is that of one that is not finished
+			return "", unsound(b, tidegate.AsError(err).Message)
+		}
 	}
 	for _, of := range subjects(about) {
 		item, err := Open(ctx, desk, runs, filepath.Dir(runs), of.ID)
 		if err != nil {
 			return "", err
 		}
+		wrong, err := heldTo(ctx, folder, item, of, about, record.Counts)
 		item.Close()
-		if item.Subject != of {
-			return "", unsound(b, "the "+of.Kind+" "+of.ID+" of this home is another than the one that it is bound to")
+		if err != nil {
+			return "", err
+		}
+		if wrong != "" {
+			return "", unsound(b, wrong)
 		}
 	}
 	return log.Head, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -277,6 +278,47 @@ func TestEveryByteOfABundleCounts(t *testing.T) {
 	}
 	if there, _ := os.ReadDir(runs); len(there) > 0 {
 		t.Errorf("something is in the home: %v", there)
+	}
+}
+
+// TestImportJudgesAgain has a result say more than follows from what was fetched, and a log
+// that records that result: an audit that passes, and an update in which nothing has changed.
+func TestImportJudgesAgain(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "runs")
+	id, later := plant(t, home)
+	u := must.Get(library.Update(t.Context(), desk(), home, later.again, open(t, home, id)))(t)
+	honest := filepath.Join(t.TempDir(), "runs")
+	for _, forged := range []struct{ kind, id, was, is string }{
+		{store.Audits.Noun, id, `"outcome": "no_error_by_rule"`, `"outcome": "pass"`},
+		{store.Updates.Noun, u.UpdateID, `"pass": false`, `"pass": true`},
+	} {
+		_, data, err := library.Export(t.Context(), desk(), home, home, forged.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		files := must.Get(seal.OpenBundle(data))(t).Files
+		digests := strings.NewReplacer()
+		for _, f := range files {
+			text := string(f.Data)
+			if f.Name == store.ResultFile {
+				text = strings.Replace(text, forged.was, forged.is, 1)
+				if text == string(f.Data) {
+					t.Fatalf("the %s does not say %s", forged.kind, forged.was)
+				}
+				digests = strings.NewReplacer(codec.DigestBytes(f.Data), codec.DigestBytes([]byte(text)), forged.was, forged.is)
+			}
+			runs.Put(t, dir, f.Name, text)
+		}
+		runs.Rechain(t, dir, digests.Replace)
+		for i, f := range files {
+			files[i].Data = []byte(must.Read(t, filepath.Join(dir, f.Name)))
+		}
+		_, err = library.Import(t.Context(), desk(), honest, listed(t, forged.kind, forged.id, files...))
+		if tidegate.CodeOf(err) != tidegate.Tampered || !strings.Contains(err.Error(), store.ResultFile+" ") && !strings.Contains(err.Error(), "another result") {
+			t.Errorf("a forged %s is imported: %v", forged.kind, err)
+		}
+		must.Get(library.Import(t.Context(), desk(), honest, data))(t)
 	}
 }
 

@@ -71,7 +71,7 @@ func Verify(ctx context.Context, desk run.Desk, runs, path string) (Verified, er
 		}
 	}
 	for _, subject := range v.Of {
-		if err := v.bound(ctx, desk, runs, folder, subject, doc.Get("schema_version").Str(), record.Counts); err != nil {
+		if err := v.bound(ctx, desk, runs, folder, subject, doc, record.Counts); err != nil {
 			return v, err
 		}
 	}
@@ -90,7 +90,7 @@ func (v *Verified) wrong(text string) { v.Wrong = append(v.Wrong, text) }
 
 // bound holds what is kept against a run or audit: it is the one of that head, and, of an
 // update, what was fetched gives the same result again.
-func (v *Verified) bound(ctx context.Context, desk run.Desk, runs string, folder *artifact.Folder, of Subject, schema string, counts map[string]bool) error {
+func (v *Verified) bound(ctx context.Context, desk run.Desk, runs string, folder *artifact.Folder, of Subject, about *codec.Value, counts map[string]bool) error {
 	item, err := Open(ctx, desk, runs, filepath.Dir(runs), of.ID)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		v.wrong("the " + of.Kind + " " + of.ID + " is not here")
@@ -100,22 +100,31 @@ func (v *Verified) bound(ctx context.Context, desk run.Desk, runs string, folder
 		return err
 	}
 	defer item.Close()
+	wrong, err := heldTo(ctx, folder, item, of, about, counts)
+	if wrong != "" {
+		v.wrong(wrong)
+	}
+	return err
+}
+
+// heldTo says how what is kept does not agree with the run or audit that it is bound to; ""
+// where it does.
+func heldTo(ctx context.Context, folder *artifact.Folder, item *Item, of Subject, about *codec.Value, counts map[string]bool) (wrong string, err error) {
 	if item.Subject != of {
-		v.wrong("the " + of.Kind + " " + of.ID + " is not as it was: its log has another head")
-		return nil
+		return "the " + of.Kind + " " + of.ID + " is not as it was: its log has another head", nil
 	}
-	if schema != updateSchema {
-		return nil // agents cannot be asked again
+	if about.Get("schema_version").Str() != updateSchema {
+		return "", nil // agents cannot be asked again
 	}
-	again, err := updateAgain(ctx, folder, item, v.ID, counts)
+	again, err := updateAgain(ctx, folder, item, about.Get("id").Str(), counts)
 	if err != nil {
-		return err
+		return "", err
 	}
 	kept, err := folder.Read(store.ResultFile)
 	if err == nil && !bytes.Equal(kept, again) {
-		v.wrong("what was fetched gives another result than " + store.ResultFile)
+		wrong = "what was fetched gives another result than " + store.ResultFile
 	}
-	return err
+	return wrong, err
 }
 
 // updateAgain is the result of an update, judged again from what it keeps.

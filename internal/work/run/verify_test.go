@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/test/must"
@@ -111,7 +110,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 			was := codec.DigestBytes([]byte(must.Read(t, filepath.Join(root, "run-config/policy.json"))))
 			edit(root, "run-config/policy.json", `"verify": "require"`, `"verify": "off"`)
 			is := codec.DigestBytes([]byte(must.Read(t, filepath.Join(root, "run-config/policy.json"))))
-			rechain(t, root, func(line string) string { return strings.ReplaceAll(line, was, is) })
+			runs.Rechain(t, root, func(line string) string { return strings.ReplaceAll(line, was, is) })
 		}, "error state-mismatch logs/audit.jsonl", false},
 		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[5], l[6] = l[6], l[5]; return l }) },
 			"error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; " +
@@ -153,23 +152,6 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 			}
 		})
 	}
-}
-
-// rechain rewrites the log as a whole: every line changed, chained again, under a new head.
-func rechain(t *testing.T, root string, change func(line string) string) {
-	t.Helper()
-	path := filepath.Join(root, "logs/audit.jsonl")
-	prev, count, out := artifact.FirstPrev, 0, ""
-	for line := range strings.Lines(must.Read(t, path)) {
-		body, _, found := strings.Cut(strings.TrimSuffix(line, "\n"), `,"prev":"`)
-		if !found {
-			t.Fatalf("a line without a chain: %s", line)
-		}
-		line = change(body) + `,"prev":"` + prev + `"}`
-		prev, count, out = codec.DigestBytes([]byte(line)), count+1, out+line+"\n"
-	}
-	runs.Put(t, root, "logs/audit.jsonl", out)
-	runs.Put(t, root, "logs/audit.head", fmt.Sprintf(`{"lines":%d,"digest":%q,"size":%d}`+"\n", count, prev, len(out)))
 }
 
 func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
