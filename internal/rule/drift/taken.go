@@ -18,26 +18,33 @@ import (
 // phrases are those of one list, by language.
 type phrases map[string][]phrase
 
-// phrase is words that stand behind each other. The last may be the beginning of one.
+// phrase is words that stand behind each other. The last may be the beginning or the end of one.
 type phrase struct {
-	words []string
-	begin bool
-	exact string // one word that is compared as it is written
+	words      []string
+	begin, end bool
+	exact      string // one word that is compared as it is written
 }
 
 func phrasesOf(name string) func() phrases {
 	return sync.OnceValue(func() phrases {
 		all := phrases{}
 		for _, e := range page.List(lists, "lists/"+name) {
-			text, begin := strings.CutSuffix(e.Text, "*")
-			p := phrase{strings.Fields(text), begin, ""}
-			if exact, is := strings.CutPrefix(text, "="); is || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
-				p = phrase{exact: exact}
+			for text := range strings.SplitSeq(e.Text, ", ") {
+				all[e.Language] = append(all[e.Language], phraseOf(text))
 			}
-			all[e.Language] = append(all[e.Language], p)
 		}
 		return all
 	})
+}
+
+// phraseOf reads a phrase. A word with letters beyond ASCII is compared as it is written.
+func phraseOf(text string) phrase {
+	if exact, is := strings.CutPrefix(text, "="); is || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return phrase{exact: exact}
+	}
+	text, begin := strings.CutSuffix(text, "*")
+	text, end := strings.CutPrefix(text, "*")
+	return phrase{words: strings.Fields(text), begin: begin, end: end}
 }
 
 var (
@@ -45,13 +52,19 @@ var (
 	frames = phrasesOf("frames.txt")
 	hedges = phrasesOf("hedges.txt")
 	points = phrasesOf("points.txt")
+	truths = phrasesOf("truths.txt")
+	affirm = phrasesOf("affirmations.txt")
+	others = phrasesOf("others.txt")
+	texts  = phrasesOf("texts.txt")
 )
 
 // times are the words that say when, by language.
 var times = wordsOf("times.txt")
 
-// anaphors stand for what was just said, and openers leave a statement what it is.
+// anaphors stand for what was just said, hints for who said it, and openers leave a statement
+// what it is.
 var (
+	hints    = wordsOf("hints.txt")
 	anaphors = wordsOf("anaphors.txt")
 	openers  = wordsOf("openers.txt")
 )
@@ -67,13 +80,30 @@ func (f phrase) in(p *passage) (at []int) {
 		return at
 	}
 	last := len(f.words) - 1
+	if (last > 0 || !f.begin && !f.end) && p.count[f.words[0]] == 0 {
+		return nil
+	}
 	for i := range len(p.words) - last {
 		w := p.words[i+last]
-		if slices.Equal(p.words[i:i+last], f.words[:last]) && (w == f.words[last] || f.begin && strings.HasPrefix(w, f.words[last])) {
+		if slices.Equal(p.words[i:i+last], f.words[:last]) && f.ends(w) {
 			at = append(at, i)
 		}
 	}
 	return at
+}
+
+// ends reports whether a word is the last of a phrase.
+func (f phrase) ends(w string) bool {
+	last := f.words[len(f.words)-1]
+	switch {
+	case f.begin && f.end:
+		return strings.Contains(w, last)
+	case f.begin:
+		return strings.HasPrefix(w, last)
+	case f.end:
+		return strings.HasSuffix(w, last)
+	}
+	return w == last
 }
 
 // new is the phrase of a list that a passage has more often than another, as it stands there.
@@ -117,6 +147,9 @@ func (c *comparison) weakened(old, now *passage, alike bool) string {
 			return "“" + words + "” has come into it"
 		}
 	}
+	if words := headed(old, now, languages); words != "" && affirm().new(languages, now, old) == "" {
+		return "it now stands behind “" + words + "”"
+	}
 	if !alike {
 		return ""
 	}
@@ -124,9 +157,6 @@ func (c *comparison) weakened(old, now *passage, alike bool) string {
 		if conditional(word, old) {
 			return "“" + word + "” has come into it"
 		}
-	}
-	if words := headed(old, now, languages); words != "" {
-		return "it now stands behind “" + words + "”"
 	}
 	return helped(old, now)
 }
@@ -139,7 +169,7 @@ func headed(old, now *passage, languages []string) string {
 		return ""
 	}
 	for _, word := range now.words[:n] {
-		if !isNumber(word) && !slices.ContainsFunc(languages, func(l string) bool { return openers()[l][word] || times()[l][word] }) {
+		if !isNumber(word) && !is(openers(), languages, word) && !is(times(), languages, word) {
 			return strings.Join(now.words[:n], " ")
 		}
 	}
@@ -178,7 +208,6 @@ func conditional(word string, old *passage) bool {
 const (
 	near      = 3 // sentences on either side stand beside a passage
 	headWords = 8 // what heads others is short, or ends with a colon
-	fewWords  = 6 // who says nothing else, speaks of what stands beside it
 )
 
 // takenBack says by which sentence the page takes back, near the passage at a place or
@@ -191,26 +220,60 @@ func (c *comparison) takenBack(at int) (why, text string) {
 		}
 		languages := c.languages(q.text)
 		beside := at >= 0 && j >= at-near && j <= at+near
-		if words := backs().new(append(languages, "en"), q, nil); words != "" && c.speaksOfIt(q, words, languages, beside) {
-			return "the page now says: “" + words + "”", q.text
-		}
-		if heads := beside && j < at && (len(q.words) <= headWords || strings.HasSuffix(strings.TrimSpace(q.text), ":")); heads {
-			if words := frames().new(languages, q, nil); words != "" {
-				return "it now stands under “" + words + "”", q.text
+		words := c.back(q, languages)
+		if words == "" && beside && q.negations(c.language) > 0 {
+			if words = truths().new(languages, q, nil); words != "" {
+				words = "not … " + words
 			}
 		}
-		if beside && len(q.words) <= 2*fewWords && q.negations(c.language) > 0 && points().new(languages, q, nil) != "" {
+		if words != "" && c.speaksOfIt(q, words, languages, beside) {
+			return "the page now says: “" + words + "”", q.text
+		}
+		if !beside {
+			continue
+		}
+		heads := j < at && (len(q.words) <= headWords || strings.HasSuffix(strings.TrimSpace(q.text), ":"))
+		own, points := c.own(q, languages)
+		if words := frames().new(languages, q, nil); words != "" && (heads || j < at && own <= ownHinting || points && own == 0) {
+			return "it now stands under “" + words + "”", q.text
+		}
+		if points && own == 0 && q.negations(c.language) > 0 {
 			return "the page now says that it is not so", q.text
 		}
 	}
 	return "", ""
 }
 
+// back is by which words a sentence takes something back, "" for none. Behind a negation they
+// say the contrary: nobody doubts it.
+func (c *comparison) back(q *passage, languages []string) string {
+	if !q.read {
+		q.read, q.back = true, backs().new(append(languages, "en"), q, nil)
+		before, _, _ := strings.Cut(" "+q.key()+" ", " "+q.back+" ")
+		words := strings.Fields(before)
+		last := newPassage(strings.Join(words[max(0, len(words)-negatedIn):], " "))
+		if last.negations(c.language) > 0 {
+			q.back = ""
+		}
+	}
+	return q.back
+}
+
+const negatedIn = 2 // words behind a negation that it speaks of
+
 // isVersion reports whether a sentence is what has become of one that stood there: it speaks
 // of what that one spoke of.
 func (f *Source) isVersion(q *passage) bool {
 	return slices.ContainsFunc(f.then, func(p passage) bool { return !f.kept[p.key()] && p.alike(q) >= related })
 }
+
+// How many words of its own a sentence that takes something back may have where it points to
+// those beside it, and where it hints at them.
+const (
+	ownPointing = 3
+	ownHinting  = 1
+	leastOwn    = 4 // letters of such a word
+)
 
 // speaksOfIt reports whether a sentence with words that take something back speaks of what the
 // sentence of the report says: it shares with it what is not the page's subject, and one
@@ -224,19 +287,55 @@ func (c *comparison) speaksOfIt(q *passage, words string, languages []string, be
 		done[word] = true
 	}
 	shared := q.shared(&c.said, done)
-	if !beside {
+	if !beside || others().new(languages, q, nil) != "" {
 		return shared >= 2
 	}
-	rest := 0
-	for _, word := range q.words {
-		if content(word) && !done[word] && !isNumber(word) {
-			rest++
+	own, points := c.own(q, languages)
+	hinting := shared > 0 || strings.HasPrefix(q.key(), words+" ") && !strings.Contains(q.text, ":") ||
+		slices.ContainsFunc(q.words, func(w string) bool { return is(anaphors(), languages, w) || is(hints(), languages, w) })
+	return own == 0 || points && own <= ownPointing || hinting && own <= ownHinting
+}
+
+// is reports whether a word stands in a list, in one of some languages.
+func is(list map[string]map[string]bool, languages []string, word string) bool {
+	return slices.ContainsFunc(languages, func(l string) bool { return list[l][word] })
+}
+
+// own counts the words of a sentence that are neither in the sentence of the report nor about
+// texts, those who write them and what they do with them. It points to what stands beside it
+// by a phrase, by brackets, or by a word as "this" before one about texts.
+func (c *comparison) own(q *passage, languages []string) (n int, pointing bool) {
+	about := texts().mark(languages, q)
+	for i := range q.words[1:] {
+		pointing = pointing || about[i+1] && is(anaphors(), languages, q.words[i])
+	}
+	pointing = pointing || strings.ContainsAny(q.text[:1], "([") || points().new(languages, q, nil) != ""
+	for _, list := range []phrases{backs(), truths(), points(), frames(), hedges()} {
+		for i, known := range list.mark(languages, q) {
+			about[i] = about[i] || known
 		}
 	}
-	stands := slices.ContainsFunc(q.words, func(w string) bool {
-		return slices.ContainsFunc(languages, func(l string) bool { return anaphors()[l][w] })
-	})
-	return shared > 0 || points().new(languages, q, nil) != "" || len(q.words) <= fewWords && rest <= 1 || stands && rest <= 2 && len(q.words) <= 2*fewWords
+	for i, word := range q.words {
+		if len(word) >= leastOwn && content(word) && !isNumber(word) && !about[i] && !is(times(), languages, word) && !c.said.has(word) {
+			n++
+		}
+	}
+	return n, pointing
+}
+
+// mark says of each word of a passage whether it belongs to a phrase of a list.
+func (all phrases) mark(languages []string, p *passage) []bool {
+	marked := make([]bool, len(p.words))
+	for _, language := range languages {
+		for _, f := range all[language] {
+			for _, at := range f.in(p) {
+				for i := range f.words {
+					marked[at+i] = true
+				}
+			}
+		}
+	}
+	return marked
 }
 
 // subject are the words of the page's title, which many of its sentences have.

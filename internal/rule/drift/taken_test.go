@@ -26,24 +26,25 @@ var beside = map[string][2]string{
 // denials, hedges and frames each at least 0.95 are found, and at most 0.05 of the honest changes
 // beside a sentence are taken for one. A page that only grew stands.
 func TestWhatTakesASentenceBack(t *testing.T) {
-	all, changed := taken(t, "testdata/taken.txt")
-	for _, kind := range slices.Sorted(maps.Keys(all)) {
-		rate := float64(changed[kind]) / float64(all[kind])
-		t.Logf("%s: %d of %d changed", kind, changed[kind], all[kind])
-		if all[kind] < 60 || kind == "honest" && rate > 0.05 || kind != "honest" && rate < 0.95 {
-			t.Errorf("%s: %d of %d changed", kind, changed[kind], all[kind])
+	for _, name := range []string{"testdata/taken.txt", "testdata/corrections.txt"} {
+		all, changed := taken(t, name)
+		for _, kind := range slices.Sorted(maps.Keys(all)) {
+			rate := float64(changed[kind]) / float64(all[kind])
+			t.Logf("%s: %s: %d of %d changed", name, kind, changed[kind], all[kind])
+			if all[kind] < 60 || kind == "honest" && rate > 0.05 || kind != "honest" && rate < 0.95 {
+				t.Errorf("%s: %s: %d of %d changed", name, kind, changed[kind], all[kind])
+			}
 		}
 	}
 }
 
-// TestWhatNoListKnows does the same with what two authors wrote who did not see the lists. The
-// rules find what they find; whatever they do not find is shown beside the sentence.
+// TestWhatNoListKnows does the same with what an author wrote who did not see the lists, and from
+// which no list has learnt. The rules find what they find; whatever they do not find is shown
+// beside the sentence.
 func TestWhatNoListKnows(t *testing.T) {
-	for _, name := range []string{"testdata/corrections.txt", "testdata/versions.txt"} {
-		all, changed := taken(t, name)
-		for _, kind := range slices.Sorted(maps.Keys(all)) {
-			t.Logf("%s: %s: %d of %d changed", name, kind, changed[kind], all[kind])
-		}
+	all, changed := taken(t, "testdata/versions.txt")
+	for _, kind := range slices.Sorted(maps.Keys(all)) {
+		t.Logf("%s: %d of %d changed", kind, changed[kind], all[kind])
 	}
 }
 

@@ -19,6 +19,8 @@ type passage struct {
 	text       string
 	words      []string       // as they are compared
 	count      map[string]int // of each word
+	read       bool           // back is known
+	back       string         // see comparison.back
 }
 
 func newPassage(text string) passage {
