@@ -52,14 +52,14 @@ func (c *Content) readHTML(body []byte, contentType string) {
 		*c = Content{Media: c.Media}
 		w = walkHTML(body, contentType, c, true) // all its text is navigation: a table of contents
 	}
-	c.Text, c.Cut = w.out.String(), w.out.Len() >= maxPageText
+	c.Text, c.Cut = w.out.String(), w.out.Len() >= maxPageText || w.sheet.Spent()
 	w.meta.settle(c)
 }
 
 func walkHTML(body []byte, contentType string, c *Content, keepMenus bool) *walker {
 	w := &walker{sheet: sheetOf(body, contentType), c: c, keepMenus: keepMenus, xml: strings.Contains(contentType, "xml"), count: map[atom.Atom]int{}, deep: map[atom.Atom]int{}, z: tokensOf(body, contentType)}
 	w.out.b = make([]byte, 0, min(len(body), maxPageText))
-	for w.out.Len() < maxPageText && w.token() {
+	for w.out.Len() < maxPageText && !w.sheet.Spent() && w.token() {
 	}
 	w.endHeading()
 	if last := len(w.open) - 1; last >= 0 && w.open[last].name == atom.Noscript {

@@ -55,6 +55,19 @@ func TestStylesAreReadWithinBounds(t *testing.T) {
 	}
 }
 
+// TestSheetsThatAreTooMuchWork has rules of which each could apply to each element. What
+// they would hide is not read.
+func TestSheetsThatAreTooMuchWork(t *testing.T) {
+	var rules strings.Builder
+	for i := range 8000 {
+		fmt.Fprintf(&rules, ":has(:has(:has(.x%d))) p{display:none}", i)
+	}
+	c := Read([]byte("<!doctype html><style>"+rules.String()+"</style><div>seal</div>"+strings.Repeat("<p>x</p>", 60000)+"<div>walrus"), "text/html")
+	if !c.Cut || strings.Contains(c.Text, "walrus") || !strings.Contains(c.Text, "seal") {
+		t.Errorf("cut: %v, %.80q", c.Cut, c.Text)
+	}
+}
+
 func sights(t *testing.T) []string {
 	data, err := os.ReadFile(sightsFile)
 	if err != nil {

@@ -408,6 +408,17 @@ func (c *compound) looksAtAttributes() bool {
 	return len(c.attributes) > 0 || slices.ContainsFunc(c.none, inner) || slices.ContainsFunc(c.some, inner)
 }
 
+// size is how many compounds are compared, with those in brackets.
+func (c *compound) size() int {
+	n := 1
+	for _, any := range slices.Concat(c.none, c.some) {
+		for i := range any {
+			n += any[i].size()
+		}
+	}
+	return n
+}
+
 func (c *compound) matches(e *Element) bool {
 	if c.never || c.language != "" && !strings.HasPrefix(strings.ToLower(e.Language)+"-", c.language+"-") {
 		return false

@@ -37,6 +37,8 @@ const (
 	maxFirst    = 64  // registered variables
 	maxOwn      = 256 // variables of one element
 	maxColour   = 512 // bytes of a function of colours
+	maxWork     = 1 << 28
+	applyWork   = 32 // what a declaration costs that applies, where a compound that is tried costs 1
 )
 
 // Text is a sheet of a page: what a style element has, or what a link of the page leads to.
@@ -52,6 +54,7 @@ type Sheet struct {
 	layers     []string           // by their names, the weakest first
 	registered []registered
 	order      int
+	work       int  // what was tried and applied
 	typed      bool // selectors count the siblings of one name
 	// Attributes says that selectors look at attributes besides class and id.
 	Attributes bool
@@ -96,6 +99,7 @@ type compoundOf struct {
 	needs      int  // the partial that stands before it
 	makes      int  // the partial that it completes, or -1
 	rule       int  // the rule that applies where it is the last
+	size       int  // how much is compared
 }
 
 // Read reads the sheets of a page in their order. It returns nil where none of them says
@@ -331,11 +335,15 @@ func (s *Sheet) add(selectors []selector, all []declaration, in group) {
 			s.Attributes = s.Attributes || c.looksAtAttributes()
 			key := c.key()
 			s.parts[key] = append(s.parts[key], len(s.all))
-			s.all = append(s.all, compoundOf{compound: c, combinator: sel.combinators[i], needs: needs, makes: makes, rule: len(s.rules) - 1})
+			s.all = append(s.all, compoundOf{compound: c, combinator: sel.combinators[i], needs: needs, makes: makes, rule: len(s.rules) - 1, size: c.size()})
 			needs = makes
 		}
 	}
 }
+
+// Spent reports whether no more can be said: the elements so far took all the work that one
+// page is given.
+func (s *Sheet) Spent() bool { return s != nil && s.work > maxWork }
 
 // hide reports whether declarations hide a text that nothing else hides.
 func hide(all []declaration) bool {
@@ -411,6 +419,9 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 		for _, key := range keysOf(&e) {
 			for _, i := range s.parts[key] {
 				c := &s.all[i]
+				if s.work += c.size; s.Spent() {
+					return Effect{Hides: true}, place
+				}
 				if !c.stands(at) || !c.compound.matches(&e) {
 					continue
 				}
@@ -419,6 +430,7 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 					continue
 				}
 				r := &s.rules[c.rule]
+				s.work += applyWork * len(r.declarations)
 				for _, d := range r.declarations {
 					all = append(all, won{declaration: d, origin: authored, layer: r.layer, specificity: r.specificity, order: r.order})
 				}
