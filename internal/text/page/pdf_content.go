@@ -31,6 +31,12 @@ type state struct {
 	size, char, word, scale, leading float64
 	rise                             float64
 	mode                             int // how text is drawn
+	fill, stroke                     ink
+	clip                             box
+	pen                              float64 // the width of lines
+	alpha, penAlpha                  float64
+	blends, masked                   bool
+	gone                             bool // nothing is drawn
 }
 
 // painter runs the operators of a page and writes the text that they show.
@@ -45,6 +51,10 @@ type painter struct {
 	forms     []*stream // that are open
 	marked    []actual  // marked parts that are open
 	seen      *seen
+
+	open   [][2]float64   // the path that is built
+	closed [][][2]float64 // and what it has besides
+	clips  bool           // it cuts what follows
 }
 
 // actual is what a marked part of a page says in place of its glyphs, where it says so:
@@ -52,21 +62,23 @@ type painter struct {
 type actual struct {
 	says bool
 	text string
+	off  bool // it belongs to what is not shown
 }
 
 // maxMarked is how deep marked parts are followed.
 const maxMarked = 100
 
-// beginMarked begins a marked part with its properties.
-func (p *painter) beginMarked(properties object) {
+// beginMarked begins a marked part of a kind with its properties.
+func (p *painter) beginMarked(kind, properties object) {
 	if key, ok := properties.(name); ok {
 		named, _ := p.file.resolve(p.resources["Properties"]).(dict)
 		properties = named[key]
 	}
 	d, _ := p.file.resolve(properties).(dict)
+	off := kind == name("OC") && p.file.isOff(properties)
 	text, says := p.file.resolve(d["ActualText"]).(str)
 	if len(p.marked) < maxMarked {
-		p.marked = append(p.marked, actual{says, p.file.textString(text)})
+		p.marked = append(p.marked, actual{says, p.file.textString(text), off})
 	}
 }
 
@@ -88,6 +100,11 @@ type seen struct {
 	invisible bool // show text that is not drawn
 	left      bool // some text was left out
 	picture   bool // the page has a picture
+
+	unit     float64 // of the page, in points
+	glyphs   []drawn
+	areas    []areaOf // in the order in which they were painted
+	compared int      // letters with areas
 }
 
 // showPage writes the text that a page draws. Text that is not drawn is read only
@@ -101,10 +118,19 @@ func (f *pdfFile) showPage(page dict, out *pdfWriter) {
 		}
 	}
 	resources, _ := f.resolve(page["Resources"]).(dict)
+	unit, ok := f.resolve(page["UserUnit"]).(float64)
+	if !ok {
+		unit = 1
+	}
+	media := f.boxOf(page["MediaBox"])
+	if crop := f.boxOf(page["CropBox"]).and(media); !crop.isEmpty() {
+		media = crop
+	}
 	paint := func(invisible bool) seen {
-		s := seen{invisible: invisible}
-		p := painter{file: f, out: out, resources: resources, state: state{ctm: identity, scale: 1}, text: identity, line: identity, seen: &s}
+		s := seen{invisible: invisible, unit: unit}
+		p := painter{file: f, out: out, resources: resources, state: state{ctm: identity, scale: 1, clip: media, alpha: 1, penAlpha: 1, pen: 1}, text: identity, line: identity, seen: &s}
 		p.run(content)
+		s.write(out)
 		return s
 	}
 	if s := paint(false); s.left && s.picture && !out.has {
@@ -115,6 +141,23 @@ func (f *pdfFile) showPage(page dict, out *pdfWriter) {
 	}
 	out.newPage()
 }
+
+// write writes the glyphs that nothing covers.
+func (s *seen) write(out *pdfWriter) {
+	for i := range s.glyphs {
+		switch g := &s.glyphs[i]; {
+		case !g.seen:
+		case g.text != "":
+			out.glyph(g.text, g.at, g.end)
+		case out.has:
+			out.end = g.end
+		}
+	}
+	s.glyphs = nil
+}
+
+// maxGlyphs is how many wait for what is painted over them.
+const maxGlyphs = 1 << 18
 
 // maxOperands is how many operands an operator can have; earlier ones are dropped.
 const maxOperands = 1 << 10
@@ -132,7 +175,7 @@ func (p *painter) run(content []byte) {
 			continue
 		}
 		if word == "BI" {
-			p.seen.picture = true
+			p.picture()
 			skipImage(&l)
 		} else {
 			p.operator(string(word), operands)
@@ -239,15 +282,29 @@ func (p *painter) operator(word string, operands []object) {
 			}
 		}
 	case "BMC":
-		p.beginMarked(nil)
+		p.beginMarked(nil, nil)
 	case "BDC":
-		p.beginMarked(last)
+		if len(operands) == 2 {
+			p.beginMarked(operands[0], last)
+		} else {
+			p.beginMarked(nil, last)
+		}
 	case "EMC":
 		p.marked = p.marked[:max(0, len(p.marked)-1)]
 	case "Do":
 		if key, ok := last.(name); ok {
 			p.form(key)
 		}
+	case "gs":
+		if key, ok := last.(name); ok {
+			p.graphics(key)
+		}
+	case "sh":
+		p.paint(s.clip.rectangle(), ink{mixed: true, thin: true}, false)
+	case "g", "G", "rg", "RG", "k", "K", "cs", "CS", "sc", "SC", "scn", "SCN":
+		p.colour(word, operands)
+	default:
+		p.path(word, operands)
 	}
 }
 
@@ -264,17 +321,22 @@ func (p *painter) show(o object) {
 		return
 	}
 	p.file.budget -= 8 * len(text)
+	s.through()
 	s.font.glyphs(text, func(g glyph) {
 		at := matrix{s.size * s.scale, 0, 0, s.size, 0, s.rise}.then(p.text).then(s.ctm)
 		end := matrix{1, 0, 0, 1, g.width * s.size * s.scale, s.rise}.then(p.text).then(s.ctm)
-		if s.mode == 3 || s.mode == 7 { // not drawn at all, or only used for clipping
-			p.seen.left = true
-		}
-		if p.seen.invisible || s.mode != 3 && s.mode != 7 {
-			if text := p.said(g); text != "" {
-				p.out.glyph(text, at, end)
-			} else if g.text != "" && p.out.has {
-				p.out.end = end
+		unseen := s.mode == 3 || s.mode == 7 // not drawn at all, or only used for clipping
+		p.seen.left = p.seen.left || unseen
+		if !unseen || p.seen.invisible {
+			body, hidden := p.hides(at, end)
+			if !hidden || unseen {
+				d := drawn{text: p.said(g), at: at, end: end, body: body, seen: true}
+				if d.text != "" || g.text != "" {
+					p.seen.glyphs = append(p.seen.glyphs, d)
+				}
+			}
+			if len(p.seen.glyphs) >= maxGlyphs {
+				p.seen.write(p.out)
 			}
 		}
 		advance := g.width*s.size + s.char
@@ -285,6 +347,18 @@ func (p *painter) show(o object) {
 	})
 }
 
+// picture notes an image, which fills the square of the matrix. What shows through does not
+// cover.
+func (p *painter) picture(masks ...object) {
+	p.seen.picture = true
+	p.state.through()
+	i := ink{mixed: true, thin: p.state.fill.thin}
+	for _, mask := range masks {
+		i.thin = i.thin || mask != nil
+	}
+	p.paint(p.state.ctm.corners(box{0, 0, 1, 1}), i, true)
+}
+
 // maxForms is how deep forms may be nested.
 const maxForms = 8
 
@@ -292,7 +366,12 @@ const maxForms = 8
 func (p *painter) form(key name) {
 	forms, _ := p.file.resolve(p.resources["XObject"]).(dict)
 	s, ok := p.file.resolve(forms[key]).(*stream)
-	p.seen.picture = p.seen.picture || ok && p.file.resolve(s.dict["Subtype"]) == name("Image")
+	if ok && s.dict["OC"] != nil && p.file.isOff(s.dict["OC"]) {
+		return
+	}
+	if ok && p.file.resolve(s.dict["Subtype"]) == name("Image") {
+		p.picture(s.dict["SMask"], s.dict["Mask"], s.dict["ImageMask"])
+	}
 	if !ok || len(p.forms) >= maxForms || slices.Contains(p.forms, s) || p.file.resolve(s.dict["Subtype"]) != name("Form") {
 		return
 	}
@@ -307,6 +386,10 @@ func (p *painter) form(key name) {
 		}
 		inner.state.ctm = own.then(inner.state.ctm)
 	}
+	if b := p.file.boxOf(s.dict["BBox"]); b != everywhere {
+		inner.state.clip = inner.state.clip.and(around(inner.state.ctm.corners(b)))
+	}
+	inner.state.gone = p.isGone() || s.dict["Group"] != nil && p.state.alpha < leastAlpha
 	p.file.budget -= 1024
 	inner.run(p.file.decode(s))
 }

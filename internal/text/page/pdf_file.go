@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"maps"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -18,6 +19,7 @@ type pdfFile struct {
 	cache   map[int]object
 	fonts   map[ref]*font
 	reading map[int]bool
+	off     map[int]bool // groups that are not shown, once that was asked
 }
 
 // place is where an object stands: in the file, or in an object stream.
@@ -265,8 +267,8 @@ func (f *pdfFile) pages() []dict {
 	root, _ := f.resolve(f.trailer["Root"]).(dict)
 	seen := map[int]bool{}
 	nodes := 0
-	var walk func(o object, inherited object, depth int)
-	walk = func(o object, inherited object, depth int) {
+	var walk func(o object, inherited dict, depth int)
+	walk = func(o object, inherited dict, depth int) {
 		if r, ok := o.(ref); ok {
 			if seen[r.number] {
 				return
@@ -277,8 +279,11 @@ func (f *pdfFile) pages() []dict {
 		if nodes++; !ok || depth > maxDepth || nodes > maxKids || len(pages) >= maxPages {
 			return
 		}
-		if node["Resources"] != nil {
-			inherited = node["Resources"]
+		inherited = maps.Clone(inherited)
+		for _, key := range []name{"Resources", "MediaBox", "CropBox"} {
+			if node[key] != nil {
+				inherited[key] = node[key]
+			}
 		}
 		if kids, ok := f.resolve(node["Kids"]).(array); ok {
 			for _, kid := range kids {
@@ -286,10 +291,13 @@ func (f *pdfFile) pages() []dict {
 			}
 			return
 		}
-		pages = append(pages, dict{"Contents": node["Contents"], "Resources": inherited, "Annots": node["Annots"]})
+		for _, key := range []name{"Contents", "Annots", "UserUnit"} {
+			inherited[key] = node[key]
+		}
+		pages = append(pages, inherited)
 	}
 	if root != nil {
-		walk(root["Pages"], nil, 0)
+		walk(root["Pages"], dict{}, 0)
 	}
 	if len(pages) > 0 {
 		return pages

@@ -11,6 +11,7 @@ type font struct {
 	table   *[256]string // of a simple font
 	wide    bool         // codes have two bytes
 	unicode bool         // codes are UTF-16 themselves
+	drawn   bool         // its glyphs are drawn by operators, in a size of their own
 	widths  map[int]float64
 	missing float64 // width of codes without a width, in thousandths
 }
@@ -100,6 +101,7 @@ func (f *pdfFile) simpleFont(ft *font, d dict) {
 		}
 	}
 	if f.resolve(d["Subtype"]) == name("Type3") {
+		ft.drawn = true
 		// Its widths are in units of its own matrix.
 		if m := f.list(d["FontMatrix"]); len(m) == 6 {
 			if scale, ok := f.resolve(m[0]).(float64); ok {

@@ -99,7 +99,7 @@ func onePage(dict string, content []byte) []byte {
 	b.object(3, "<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>/XObject<</X 6 0 R>>>>>>")
 	b.stream(4, dict, content)
 	b.object(5, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>")
-	b.stream(6, "/Type/XObject/Subtype/Form/BBox[0 0 1 1]", []byte("BT /F1 12 Tf (in a form) Tj ET /X Do"))
+	b.stream(6, "/Type/XObject/Subtype/Form/BBox[0 0 600 800]", []byte("BT /F1 12 Tf (in a form) Tj ET /X Do"))
 	b.b.WriteString("trailer\n<</Root 1 0 R/Size 7>>\nstartxref\n0\n%%EOF\n")
 	return b.b.Bytes()
 }
@@ -412,5 +412,91 @@ func BenchmarkPDF(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		readPDF(data, maxTestText)
+	}
+}
+
+// TestWhatAPDFShows has ways to hide a text, and ways that look like it.
+func TestWhatAPDFShows(t *testing.T) {
+	read := func(page, content string) string {
+		b := &builder{}
+		b.b.WriteString("%PDF-1.7\n")
+		b.object(1, "<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[7 0 R 8 0 R]/D<</OFF[7 0 R]>>>>>>")
+		b.object(2, "<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 600 800]>>")
+		b.object(3, "<</Type/Page/Parent 2 0 R/Contents 4 0 R"+page+"/Resources<</Font<</F1 5 0 R>>/XObject<</X 6 0 R/Off 9 0 R/I 10 0 R/S 11 0 R>>"+
+			"/Properties<</Off 7 0 R/On 8 0 R/None<</Type/OCMD/OCGs[7 0 R]>>>>/ExtGState<</Clear<</ca 0>>/Half<</ca .5>>/Mixed<</BM/Multiply>>>>"+
+			"/ColorSpace<</Cut[/Separation/Cut/DeviceGray<<>>]/ICC[/ICCBased 12 0 R]>>>>>>")
+		b.stream(4, "", []byte(content))
+		b.object(5, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>")
+		b.stream(6, "/Subtype/Form/BBox[0 0 1 1]", []byte("BT /F1 12 Tf 40 500 Td (walrus) Tj ET"))
+		b.object(7, "<</Type/OCG>>")
+		b.object(8, "<</Type/OCG>>")
+		b.stream(9, "/Subtype/Form/BBox[0 0 600 800]/OC 7 0 R", []byte("BT /F1 12 Tf 40 500 Td (walrus) Tj ET"))
+		b.stream(10, "/Subtype/Image/Width 1/Height 1", nil)
+		b.stream(11, "/Subtype/Image/Width 1/Height 1/SMask 10 0 R", nil)
+		b.stream(12, "/N 3", nil)
+		b.b.WriteString("trailer\n<</Root 1 0 R>>\n")
+		return readPDF(b.b.Bytes(), maxTestText).text
+	}
+	const text = " BT /F1 12 Tf 40 500 Td (walrus) Tj ET "
+	for _, c := range []struct {
+		want          bool
+		page, content string
+	}{
+		{true, "", text},
+		{false, "", "1 g" + text},
+		{false, "", ".97 g" + text},
+		{false, "", "1 1 1 rg" + text},
+		{false, "", "0 0 0 0 k" + text},
+		{false, "", "/DeviceRGB cs 1 1 1 sc" + text},
+		{false, "", "/ICC cs 1 1 1 scn" + text},
+		{false, "", "/Cut cs 0 scn" + text},
+		{false, "", "/Pattern cs /None scn" + text},
+		{true, "", "/Cut cs 1 scn" + text},
+		{true, "", "1 g 1 0 0 rg" + text},
+		{true, "", "q 1 g Q" + text},
+		{true, "", "1 g 0 G 2 Tr" + text},
+		{false, "", "0 g 1 G 1 Tr" + text},
+		{true, "", "0 0 .5 rg 30 480 200 40 re f 1 g" + text},
+		{true, "", "0 0 .5 rg 30 480 m 230 480 l 230 520 l 30 520 l h f* 1 g" + text},
+		{true, "", "0 0 .5 rg 120 480 m 160 480 160 560 60 560 c -40 560 -40 440 60 440 c 160 440 160 480 120 480 c f 1 g" + text},
+		{true, "", "40 w 30 500 m 230 500 l S 1 g" + text},
+		{true, "", "q 400 0 0 400 0 300 cm /I Do Q 1 g" + text},
+		{false, "", "0 0 .5 rg 30 480 4 4 re f 1 g" + text},
+		{false, "", "q 0 0 2 2 re W n 0 0 600 800 re f Q 1 g" + text},
+		{false, "", "0 0 .5 rg 30 480 200 40 re f" + text},
+		{false, "", text + "1 g 30 480 200 40 re f"},
+		{false, "", text + "0 g 30 480 200 40 re f"},
+		{false, "", text + "1 G 40 w 30 500 m 230 500 l S"},
+		{false, "", text + "q 400 0 0 400 0 300 cm /I Do Q BT /F1 12 Tf 500 100 Td (seal) Tj ET"},
+		{true, "", text + "q 400 0 0 400 0 300 cm /I Do Q"}, // the recognised text of a scan
+		{true, "", text + "q 400 0 0 400 0 300 cm /S Do Q BT /F1 12 Tf 500 100 Td (seal) Tj ET"},
+		{true, "", text + "/Half gs 1 1 0 rg 30 480 200 40 re f"},
+		{true, "", text + "/Mixed gs 1 1 0 rg 30 480 200 40 re f"},
+		{true, "", text + "0 g 30 495 200 4 re f"},
+		{false, "", "BT /F1 .1 Tf 40 500 Td (walrus) Tj ET"},
+		{false, "", "BT /F1 12 Tf .001 0 0 .001 40 500 Tm (walrus) Tj ET"},
+		{false, "", "q .001 0 0 .001 0 0 cm" + text + "Q"},
+		{false, "/UserUnit .001", text},
+		{true, "/UserUnit 10", "BT /F1 .5 Tf 40 500 Td (walrus) Tj ET"},
+		{false, "", "BT /F1 12 Tf 40 -500 Td (walrus) Tj ET"},
+		{false, "", "BT /F1 12 Tf 4000 500 Td (walrus) Tj ET"},
+		{false, "", "BT 2000 Ts /F1 12 Tf 40 500 Td (walrus) Tj ET"},
+		{false, "/CropBox[0 600 600 800]", text},
+		{true, "/CropBox[0 0 0 0]", text},
+		{false, "", "q 0 0 1 1 re W n" + text + "Q"},
+		{true, "", "q 0 0 1 1 re W n Q" + text},
+		{true, "", "q 30 480 200 40 re W n" + text + "Q"},
+		{false, "", "/X Do"},
+		{false, "", "/Off Do"},
+		{false, "", "/OC /Off BDC" + text + "EMC"},
+		{false, "", "/OC /None BDC" + text + "EMC"},
+		{true, "", "/OC /On BDC" + text + "EMC"},
+		{true, "", "/OC /Off BDC EMC" + text},
+		{false, "", "/Clear gs" + text},
+		{true, "", "/Half gs" + text},
+	} {
+		if got := strings.Contains(read(c.page, c.content), "walrus"); got != c.want {
+			t.Errorf("%s %s: read: %v", c.page, c.content, got)
+		}
 	}
 }

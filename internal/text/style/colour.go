@@ -48,6 +48,13 @@ func (c Colour) isLike(ground Colour) bool {
 	return (max(a, b)+0.05)/(min(a, b)+0.05) < leastContrast && c.over(ground).isNear(ground)
 }
 
+// Alike reports whether letters of one colour are not seen on a ground of another. The parts
+// of a colour are red, green and blue, from 0 to 1.
+func Alike(letters, ground [3]float64) bool {
+	of := func(c [3]float64) Colour { return rgb(c[0], c[1], c[2], 1) }
+	return of(letters).isLike(of(ground))
+}
+
 // isNear keeps colours of equal luminance apart.
 func (c Colour) isNear(other Colour) bool {
 	near := func(a, b float32) bool { return math.Abs(float64(a-b)) < 0.1 }
