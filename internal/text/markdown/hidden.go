@@ -49,3 +49,18 @@ func Joins(r rune) bool { return r == joiner || r == nonJoiner }
 
 // varies reports whether r selects a variant of the character before it.
 func varies(r rune) bool { return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r) }
+
+// varied reports whether a selector can select a variant of the character before it: of
+// others it would only carry a message.
+func varied(r, selector rune) bool {
+	switch {
+	case selector >= 0xE0100:
+		return unicode.Is(unicode.Han, r)
+	case selector < 0xFE00:
+		return unicode.Is(unicode.Mongolian, r)
+	case r <= unicode.MaxASCII:
+		return r >= '0' && r <= '9' || r == '#' || r == '*'
+	}
+	return seen(r) && (!unicode.In(r, unicode.L, unicode.M) ||
+		unicode.In(r, unicode.Common, unicode.Han, unicode.Myanmar, unicode.Phags_Pa, unicode.Manichaean, unicode.Egyptian_Hieroglyphs))
+}

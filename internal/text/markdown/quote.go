@@ -86,11 +86,12 @@ func isOneLine(text string) bool {
 }
 
 // Code is a line of a program as [Show] has it, with its tabs. A carriage return is
-// shown as well: some languages end a line there.
+// shown as well, because some languages end a line there, and so is a character that
+// joins others, beside one of ASCII: it makes another name of the same letters.
 func Code(line string) string {
 	parts := strings.Split(line, "\t")
 	for i, part := range parts {
-		parts[i] = Show(strings.ReplaceAll(part, "\r", "U+000D"))
+		parts[i] = shown(strings.ReplaceAll(part, "\r", "U+000D"), true)
 	}
 	return strings.Join(parts, "\t")
 }
@@ -98,33 +99,41 @@ func Code(line string) string {
 // Show is text on one line, with everything in it shown for what it is: controls,
 // line and paragraph separators, and characters that turn the direction of the
 // text or have no width are written as U+XXXX, and bytes that are not UTF-8 as
-// U+FFFD. Line ends become blanks. The characters that join others and select
-// variants stay.
-func Show(text string) string {
+// U+FFFD. Line ends become blanks. One character that joins two others stays, and so does
+// one that selects a variant, behind a character that has variants.
+func Show(text string) string { return shown(unixLines.Replace(text), false) }
+
+func shown(text string, code bool) string {
 	if isPlain(text) {
 		return text
 	}
+	runes := []rune(strings.ReplaceAll(text, "\n", " "))
 	var b strings.Builder
-	for _, r := range strings.ReplaceAll(unixLines.Replace(text), "\n", " ") {
-		if named(r) {
+	before := ' '
+	for i, r := range runes {
+		after := ' '
+		if i+1 < len(runes) {
+			after = runes[i+1]
+		}
+		switch {
+		case varies(r) && varied(before, r),
+			Joins(r) && (seen(before) || varies(before)) && seen(after) && !(code && min(before, after) <= unicode.MaxASCII):
+			b.WriteRune(r)
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029', Hidden(r):
 			fmt.Fprintf(&b, "U+%04X", r)
-		} else {
+		default:
 			b.WriteRune(r)
 		}
+		before = r
 	}
 	return b.String()
 }
 
-// named holds for characters that are named instead of shown.
-func named(r rune) bool {
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || Hidden(r) && !Joins(r) && !varies(r)
-}
-
-// isPlain reports whether text has nothing that Show changes, which is the usual
+// isPlain reports whether text has nothing that Show could change, which is the usual
 // case.
 func isPlain(text string) bool {
 	for _, r := range text {
-		if r == utf8.RuneError || named(r) {
+		if r == utf8.RuneError || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || Hidden(r) {
 			return false
 		}
 	}

@@ -24,6 +24,10 @@ func TestQuote(t *testing.T) {
 		{"to hide a message in tag characters", "a\U000E0041\U000E007F", "```\naU+E0041U+E007F\n```\n"},
 		{"to hide a message in characters of no width", "a\u200bb\u2060c\ufeff\u00ad", "```\naU+200BbU+2060cU+FEFFU+00AD\n```\n"},
 		{"to write Persian and emoji", "می\u200cخواهم 👨\u200d👩\u200d👧 ❤\ufe0f", "```\nمی\u200cخواهم 👨\u200d👩\u200d👧 ❤\ufe0f\n```\n"},
+		{"to write signs and characters in their variants", "1\ufe0f\u20e3 葛\U000e0101 ≨\ufe00 ᠠ\u180b ❤\ufe0f\u200d🔥", "```\n1\ufe0f\u20e3 葛\U000e0101 ≨\ufe00 ᠠ\u180b ❤\ufe0f\u200d🔥\n```\n"},
+		{"to hide a message in selectors", "a\U000e0141é\ufe00 \ufe01\U000e01ef1\U000e0100", "```\naU+E0141éU+FE00 U+FE01U+E01EF1U+E0100\n```\n"},
+		{"to hide a message behind an emoji", "❤\ufe0f\ufe0e\U000e0141😀\U000e0142", "```\n❤\ufe0fU+FE0EU+E0141😀U+E0142\n```\n"},
+		{"to hide a message in joiners", "می\u200c\u200d\u200cخ \u200d", "```\nمیU+200CU+200DU+200Cخ U+200D\n```\n"},
 		{"to hide what stands in tabs", "a\tb", "```\naU+0009b\n```\n"},
 		{"to fill the prompt", strings.Repeat("é", 4001) + "\n" + strings.Repeat("x", 4000),
 			"```\n" + strings.Repeat("é", 4000) + " [… cut: 1 more characters]\n" + strings.Repeat("x", 4000) + "\n```\n"},
@@ -46,6 +50,13 @@ func TestOneLine(t *testing.T) {
 
 func TestShow(t *testing.T) {
 	if got, want := markdown.Show("a\r\nb\nc\x1b\u202e\xff"), "a b cU+001BU+202E\ufffd"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestCodeShowsJoiners: a name with a joiner looks like another name.
+func TestCodeShowsJoiners(t *testing.T) {
+	if got, want := markdown.Code("\tisAdmin\u200d = is\u200cAdmin // می\u200cخواهم 👨\u200d👩"), "\tisAdminU+200D = isU+200CAdmin // می\u200cخواهم 👨\u200d👩"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -77,7 +77,7 @@ func (d *Document) belongs(r rune, at, size int) bool {
 	before, width := utf8.DecodeLastRune(d.text[:at])
 	switch {
 	case varies(r):
-		return width > 0 && varied(before)
+		return width > 0 && varied(before, r)
 	case !Joins(r):
 		return false
 	}
@@ -89,12 +89,6 @@ func (d *Document) belongs(r rune, at, size int) bool {
 }
 
 func seen(r rune) bool { return !unicode.IsSpace(r) && !Hidden(r) }
-
-// varied reports whether a character can have variants: letters of ASCII have
-// none, and on them the selectors would only carry a message.
-func varied(r rune) bool {
-	return seen(r) && (r > unicode.MaxASCII || r >= '0' && r <= '9' || r == '#' || r == '*')
-}
 
 // joinsLetters reports whether a character reference stands for a joiner between
 // two letters.
