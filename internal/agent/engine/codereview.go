@@ -702,7 +702,7 @@ func (t *tree) make(ctx context.Context, d *git.Diff) error {
 		folder.Close()
 	}
 	if err == nil {
-		err = d.Copy(ctx, path, sandbox.Configures)
+		err = d.Copy(ctx, path, config.Configures)
 	}
 	if err != nil {
 		remove()

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/config"
 )
 
 // Folder is the folder of an attempt. It lies among the temporary files, outside
@@ -291,32 +291,7 @@ func (f *Folder) removeFrom(dir string, these func(name string) bool) error {
 
 // configures reports whether clients look for their configuration under this name in
 // the folder that they work in.
-func configures(name string) bool { return strings.HasPrefix(name, ".") || Configures(name) }
-
-//go:embed lists/configures.txt
-var configuresList string
-
-var configuring = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{}
-	for line := range strings.Lines(configuresList) {
-		if name := strings.TrimSpace(line); name != "" && name[0] != '#' {
-			names[name] = true
-		}
-	}
-	return names
-})
-
-// Configures reports whether clients take a file of a project, by its path in it, for
-// a part of their configuration.
-func Configures(name string) bool {
-	name = strings.ToLower(name)
-	for part := range strings.SplitSeq(name, "/") {
-		if configuring()[part] {
-			return true
-		}
-	}
-	return configuring()[name]
-}
+func configures(name string) bool { return strings.HasPrefix(name, ".") || config.Configures(name) }
 
 // Owns reports whether the agent works in f.
 func (f *Folder) Owns(task driver.Task) bool { return task.Folder == f.In("work") }

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
 )
 
 // BundleName is the name of the list with which a bundle begins.
@@ -138,10 +139,9 @@ func folded(name string) string {
 	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
 }
 
-// toldBy are names by which other programs take instructions or settings from whatever
-// folder they are started in.
-var toldBy = []string{"claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "tidegate.toml",
-	"opencode.json", "opencode.jsonc", "desktop.ini", "autorun.inf"}
+// toldBy are names by which programs take instructions or settings from a folder, beside
+// those of agents' clients.
+var toldBy = []string{"copilot-instructions.md", "skill.md", "tidegate.toml", "desktop.ini", "autorun.inf"}
 
 // devices are names that Windows keeps for devices, whatever follows a dot.
 var devices = sync.OnceValue(func() *regexp.Regexp {
@@ -155,7 +155,7 @@ func obeyed(name string) string {
 		return "a hidden file cannot be moved"
 	case strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Cf, r) }):
 		return "some systems leave out a character of that name, so that it cannot be moved"
-	case slices.Contains(toldBy, folded(name)):
+	case slices.Contains(toldBy, folded(name)), config.Configures(folded(name)):
 		return "programs take instructions from a file of that name, so that it cannot be moved"
 	case devices().MatchString(name), strings.ContainsAny(name, `<>:"|?*`), strings.HasSuffix(name, "."), strings.HasSuffix(name, " "):
 		return "Windows has no file of that name, so that it cannot be moved"

@@ -211,7 +211,7 @@ func TestImportRefusesHostileBundles(t *testing.T) {
 // one file system takes for another: the run is not exported, and a bundle of it is refused.
 func TestABundleHasNoNameThatIsObeyed(t *testing.T) {
 	for _, name := range []string{
-		".git/config", "wave-1/.git/config", "CLAUDE.md", "wave-1/claude.MD", "AGENTS.md", "GEMINI.md", ".mcp.json", ".envrc", "tidegate.toml",
+		".git/config", "wave-1/.git/config", "CLAUDE.md", "wave-1/claude.MD", "AGENTS.md", "GEMINI.md", "QWEN.md", "wave-1/Crush.md", "warp.md", "copilot-instructions.md", "skills/x/SKILL.md", ".mcp.json", ".envrc", "tidegate.toml",
 		".vscode/tasks.json", "opencode.json", "wave-1/CON", "nul.md", "Lpt1.txt", "jobs/aux/x", "a:b", "wave-1/dot.", "wave-1/blank ", "Wave-1/x.md", "MANIFEST.json", "what?.md",
 		"wave-1/cafe\u0301.md", "wave-1/CAF\u00c9.md", "CLA\u200cUDE.md", "wave-1/soft\u00adly.md",
 	} {
