@@ -71,12 +71,13 @@ try "cat ../prompt"
 try "echo x > /dev/null"
 try "cat /etc/shadow"
 try "cat /proc/1/environ"
+try "ls /etc/ssl/private"
 echo "HOME $HOME" "bus $DBUS_SESSION_BUS_ADDRESS" "proxy $HTTPS_PROXY"
 `, driver.Settings{Env: []string{"PERSON", "DATA", "OUT"}, Access: driver.Access{Read: []string{data}, Write: []string{out}}},
 		driver.Host{Environ: append(environ, "PERSON="+home, "DATA="+data, "OUT="+out)}))(t)
 	want := []string{"refused: cat " + home + "/.ssh/id", "refused: cat " + home + "/notes", "refused: ls " + home, "refused: echo x > " + home + "/made", "refused: echo x > ../beside",
 		"refused: echo x > ../prompt", "refused: rm ../claim", "refused: cat ../claim", "refused: flock -n ../claim true", "done: ls ..", "done: cat " + data + "/figures", "refused: echo x > " + data + "/made", "done: echo x > " + out + "/made", "done: echo x > made", "done: mktemp",
-		"done: mkdir -p ~/.claude", "done: cat ../prompt", "done: echo x > /dev/null", "refused: cat /etc/shadow", "refused: cat /proc/1/environ"}
+		"done: mkdir -p ~/.claude", "done: cat ../prompt", "done: echo x > /dev/null", "refused: cat /etc/shadow", "refused: cat /proc/1/environ", "refused: ls /etc/ssl/private"}
 	lines := strings.Split(answer.Text, "\n")
 	for i, line := range want {
 		if !strings.HasPrefix(lines[i], line) {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
@@ -21,6 +22,18 @@ func TestACellHoldsNoRelativePath(t *testing.T) {
 	for _, path := range policy.Read {
 		if !filepath.IsAbs(path) {
 			t.Errorf("it may read %q", path)
+		}
+	}
+}
+
+// TestNoPrivateKeyIsCommon: keys of the machine's servers lie beside the certificates that
+// every program needs, and root, or a group of the person's, may read them.
+func TestNoPrivateKeyIsCommon(t *testing.T) {
+	for _, key := range []string{"/etc/ssl/private/server.key", "/etc/pki/tls/private/server.key", "/etc/pki/nssdb/key4.db", "/etc/pki/CA/private/ca.key", "/etc/letsencrypt/live/a/privkey.pem", "/etc/ssh/ssh_host_key"} {
+		for _, path := range common()["read"] {
+			if strings.HasPrefix(key, path+"/") {
+				t.Errorf("every agent may read %s, and so %s", path, key)
+			}
 		}
 	}
 }
