@@ -317,7 +317,7 @@ func TestSecretsStayOut(t *testing.T) {
 }
 
 // TestNoSecretIsLeftInAWorktree has an implementer leave its key in the files that are
-// to be committed: in a file, far inside a large one, in a name, in a link.
+// to be committed: in a file, far inside a large one, in a name, in a link, in other forms.
 func TestNoSecretIsLeftInAWorktree(t *testing.T) {
 	t.Parallel()
 	const key = "sk-0123456789abcdef"
@@ -333,6 +333,10 @@ mkdir d-$k && echo x > d-$k/file
 ln -s /$k link
 ln -s / leads
 echo safe > other
+printf %s "$k" | sed 's/./&\x00/g' > u16le && printf %s "$k" | sed 's/./\x00&/g' > u16be
+for before in "" 1 12; do printf %s "$before${k}tail" | base64 | tr +/ -_ > b64.$before; done
+printf %s "$k" | od -An -v -tx1 | tr -d ' \n' > hex && sed 's/../%&/g' hex > percent
+printf %s "$k" | rev > back
 echo done
 exit `+exit), 0o600))
 		d := must.Get(client.New(driver.Settings{Driver: "exec:sh " + script, Env: []string{"AGENT_API_KEY"}}, driver.Host{Temp: t.TempDir(), Environ: []string{"PATH=" + os.Getenv("PATH"), "AGENT_API_KEY=" + key}}))(t)
@@ -358,12 +362,15 @@ exit `+exit), 0o600))
 			if strings.Contains(path+text, key) {
 				t.Errorf("the key is in %s", path)
 			}
+			if strings.HasPrefix(filepath.Base(path), "b64.") && len(text) > len(link.SecretMask)+len("MTJ")+len("dGFpbA==\n") {
+				t.Errorf("much of %q is left in %s", text, path)
+			}
 			if strings.Contains(path+text, link.SecretMask) {
 				masks++
 			}
 			return nil
 		}))
-		if masks != 6 || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "in 6 of the files") }) {
+		if masks != 14 || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "in 14 of the files") }) {
 			t.Errorf("%d are masked; said %q", masks, said)
 		}
 		if text, err := os.ReadFile(filepath.Join(worktree, "other")); string(text) != "safe\n" {

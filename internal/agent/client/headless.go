@@ -168,7 +168,7 @@ func (d *headless) prepareCell(f *sandbox.Folder, path string, task driver.Task)
 		l.Close()
 		return nil, driver.Failf(driver.Unavailable, "%s cannot be given its login: %v", d.name, err)
 	}
-	l.Secrets = append(l.Secrets, secrets...)
+	l.Hide(secrets...)
 	return l, nil
 }
 

@@ -460,7 +460,6 @@ func firstLine(path string) string {
 // where that outlives the attempt: in files, in their names, and in what links say. It
 // returns in how many it stood. What cannot be read here, nobody commits either.
 func maskFiles(f *Folder, task driver.Task, secrets []string) (masked int, err error) {
-	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return len(s) < shortestSecret })
 	if len(secrets) == 0 || task.Folder == "" || f.Owns(task) {
 		return 0, nil
 	}

@@ -310,7 +310,7 @@ type Sandbox struct {
 	Env     []string
 	door    *door
 	address string   // of the model on this machine that is all of its network
-	Secrets []string // that the agent was given
+	secrets []string // that the agent was given, in all their forms, the longest first
 }
 
 // Prepare makes a cell in f ready for a program that gets the named variables of the
@@ -321,7 +321,8 @@ func (m Machine) Prepare(f *Folder, t Program, named []string) (*Sandbox, error)
 		return nil, err
 	}
 	given := environment(m.Environ, named, nil)
-	l := &Sandbox{machine: m, Secrets: secretsIn(given, named)}
+	l := &Sandbox{machine: m}
+	l.Hide(secretsIn(given, named)...)
 	if apart, needed := t.wantsDoor(m, f, system); needed {
 		if l.address = t.ModelAddress; !m.Unconfined {
 			if err := mayReach(l.address); err != nil {
@@ -366,7 +367,7 @@ func (l *Sandbox) admitRelays(f *Folder, task driver.Task) error {
 		return nil
 	}
 	l.door.tools = func(ctx context.Context, agent io.ReadWriter) {
-		l.machine.Tools(ctx, task, agent, func(text string) bool { return mask(text, l.Secrets) != text })
+		l.machine.Tools(ctx, task, agent, func(text string) bool { return mask(text, l.secrets) != text })
 	}
 	return f.Write(relayFile, []byte(l.door.url()))
 }

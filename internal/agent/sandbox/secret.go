@@ -3,6 +3,8 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -37,12 +39,44 @@ func secretsIn(env, named []string) []string {
 	return list
 }
 
+// Hide has what is returned from the sandbox be free of secrets, in every form that forms
+// lists.
+func (l *Sandbox) Hide(secrets ...string) {
+	for _, secret := range secrets {
+		if len(secret) >= shortestSecret {
+			l.secrets = append(l.secrets, forms(secret)...)
+		}
+	}
+	slices.SortFunc(l.secrets, func(x, y string) int { return len(y) - len(x) }) // one may be a part of another
+}
+
+// forms are a secret as it is and as any program writes it with one call: in UTF-16,
+// backwards, in base64, in hex and percent-encoded.
+func forms(secret string) []string {
+	little, big, percent, back := "", "", "", ""
+	for i := range len(secret) {
+		little, big = little+secret[i:i+1]+"\x00", big+"\x00"+secret[i:i+1]
+		percent += fmt.Sprintf("%%%02x", secret[i])
+		back = secret[i:i+1] + back
+	}
+	inHex := hex.EncodeToString([]byte(secret))
+	list := []string{secret, little, big, back, inHex, strings.ToUpper(inHex), percent, strings.ToUpper(percent)}
+	// Its letters in base64 depend on how many bytes stand before it; those that it
+	// shares with what stands around it are left.
+	for before := range 3 {
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			text := encoding.EncodeToString([]byte("\x00\x00"[:before] + secret))
+			list = append(list, text[(before*8+5)/6:(before+len(secret))*8/6])
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // mask puts [link.SecretMask] in the place of every secret in a text.
 func mask(text string, secrets []string) string {
 	for _, secret := range secrets {
-		if len(secret) >= shortestSecret {
-			text = strings.ReplaceAll(text, secret, link.SecretMask)
-		}
+		text = strings.ReplaceAll(text, secret, link.SecretMask)
 	}
 	return text
 }
@@ -50,8 +84,7 @@ func mask(text string, secrets []string) string {
 // RunIn is [attempt.run] for a program in a cell: what its door let through is
 // recorded, and the secrets that the agent was given are in nothing that it returns.
 func (a *Attempt) RunIn(ctx context.Context, l *Sandbox, c Command, f *Folder) (driver.Answer, error) {
-	secrets := slices.Clone(l.Secrets)
-	slices.SortFunc(secrets, func(x, y string) int { return len(y) - len(x) }) // one may be a part of another
+	secrets := l.secrets
 	plain := a.Event
 	a.Event = func(e driver.Event) {
 		e.Text, e.Raw = mask(e.Text, secrets), mask(e.Raw, secrets)
