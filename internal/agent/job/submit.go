@@ -376,12 +376,31 @@ func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement
 		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), fmt.Sprintf("the answer has %d JSON objects with text around them", n), 0,
 			"Answer with one JSON object and nothing else.")}}, took, nil
 	}
+	if j.kind.reviews {
+		prompt, err := b.Folder().Read(a.dir() + "/prompt.md")
+		if err != nil {
+			return judgement{}, nil, err
+		}
+		if isExample([]byte(text), prompt) {
+			return judgement{faults: []Fault{fault(string(tidegate.SchemaValidationFailed), "the answer is the example of its prompt, word for word", 0,
+				"Answer the task: the example shows the form and nothing else.")}}, took, nil
+		}
+	}
 	judged, err := j.task.judge(ctx, j, answer{text: text, toolUsage: usage, attempt: a, number: n, fetch: b.Fetch,
 		lastTry: j.triesLeft(int(b.Policy().Budget.Tries), b.desk.Now()) <= 1})
 	if bytes.Contains(data, []byte(link.SecretMask)) {
 		judged.faults = append(judged.faults, fault(string(tidegate.SecretInAnswer), "the answer has a token or key of the agent in it", 0, "leave out what you log in with"))
 	}
 	return judged, took, err
+}
+
+// isExample reports whether an answer is the example that its prompt shows, as of a program
+// that repeats what it reads.
+func isExample(text, prompt []byte) bool {
+	_, example, found := bytes.Cut(prompt, []byte("\n## Example\n"))
+	example, _, _ = bytes.Cut(example, []byte("\n## Answer\n"))
+	bare := func(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
+	return found && bytes.Contains(bare(example), bare(text))
 }
 
 // toolUse is the use of tools by which answer n of an attempt is judged: what came

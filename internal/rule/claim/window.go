@@ -49,10 +49,11 @@ func byWords(a, b candidate) int {
 	return cmp.Or(b.facts-a.facts, -cmp.Compare(a.weight, b.weight), a.page-b.page, a.first-b.first)
 }
 
-// byPlace orders the windows of pages whose words say little: those that hold a number,
-// date or name first, then those that hold a passage that was quoted, then by place.
+// byPlace orders the windows of pages whose words say little: those that hold most numbers and
+// dates first, then those with a name, which each row of a table can have, then those that hold
+// a passage that was quoted, then by place.
 func byPlace(a, b candidate) int {
-	return cmp.Or(-compareBool(a.facts > 0 || a.named, b.facts > 0 || b.named), -compareBool(a.quoted, b.quoted), a.page-b.page, a.first-b.first)
+	return cmp.Or(b.facts-a.facts, -compareBool(a.named, b.named), -compareBool(a.quoted, b.quoted), a.page-b.page, a.first-b.first)
 }
 
 func compareBool(a, b bool) int {

@@ -54,7 +54,7 @@ func (m *maker) twin(item *Item) (text string, by way, ok bool) {
 		return "", 0, false
 	}
 	var own []token
-	if item.Form != Frame {
+	if item.Form != Frame && !claim.Negated(item.Text) { // what is not so of one number may not be so of another
 		own = m.movable(item)
 	}
 	for by, made := range []func() (string, bool){
