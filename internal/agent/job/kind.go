@@ -30,7 +30,7 @@ type kind struct {
 	// equipped says that an agent gets more than the prompt: tools, a contract, a folder
 	equipped bool
 	writes   bool // something of a report, so that others read it
-	reviews  bool // what others wrote: the example of its prompt is no answer
+	approves bool // what others wrote: the example of its prompt is no answer
 }
 
 // Each kind of jobs, whatever work they belong to.
@@ -43,11 +43,11 @@ var (
 	sectionKind      = kind{name: "section", role: "writer", format: "markdown", writes: true}
 	synthesisKind    = kind{name: "synthesis", role: "writer", format: "markdown", writes: true}
 	verifyKind       = kind{name: "verify", role: "verifier", format: "json"}
-	reviewKind       = kind{name: "review", role: "reviewer", format: "json", reviews: true}
+	reviewKind       = kind{name: "review", role: "reviewer", format: "json"}
 
 	askKind        = kind{name: "ask", role: AskWriter, format: "markdown", writes: true}
 	implementKind  = kind{name: "implement", role: "implementer", format: "markdown", equipped: true}
-	codeReviewKind = kind{name: "code_review", role: "code_reviewer", format: "json", reviews: true}
+	codeReviewKind = kind{name: "code_review", role: "code_reviewer", format: "json", approves: true}
 )
 
 // runKinds are the kinds of a run, in the order of its stages.

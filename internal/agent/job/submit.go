@@ -376,7 +376,7 @@ func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement
 		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), fmt.Sprintf("the answer has %d JSON objects with text around them", n), 0,
 			"Answer with one JSON object and nothing else.")}}, took, nil
 	}
-	if j.kind.reviews {
+	if j.kind.approves {
 		prompt, err := b.Folder().Read(a.dir() + "/prompt.md")
 		if err != nil {
 			return judgement{}, nil, err

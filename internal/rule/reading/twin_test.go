@@ -26,7 +26,7 @@ func TestTwins(t *testing.T) {
 		{"one that lacks something", "en", "The ferry lacks a ramp for heavy lorries.", "", "The ferry has a ramp for heavy lorries."},
 		{"negated by a word that no pattern has", "en", "No ferry is owned by the town itself.", "", ""},
 		{"negated, and with a direction", "en", "Nobody says that traffic increased over the year.", "", ""},
-		{"a number that is denied", "en", "The readme has no level of the sea for 1960 or 2010.", "It begins in 1900.", ""},
+		{"a number that is denied", "en", "The readme has no level of the sea for 1960 or 2010.", "It begins in 1900.", "The readme has some level of the sea for 1960 or 2010."},
 		{"never", "en", "The ferry never sails before the ice breaks.", "", "The ferry always sails before the ice breaks."},
 		{"a verb with its own negation", "en", "The port supports ferries with a longer quay.", "", "The port does not support ferries with a longer quay."},
 		{"a verb that is negated", "en", "The port does not support ferries of that length.", "", "The port supports ferries of that length."},
