@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
@@ -56,14 +57,17 @@ func exportReport(ctx context.Context, call cli.Invocation, reported reporting.R
 	if format == "" && onTerminal {
 		format = "text"
 	}
-	format = cmp.Or(format, "markdown")
 	var binary []string
 	for _, f := range reporting.Formats {
+		if format == "" && (f.Binary || f.Name == "html") && strings.EqualFold(filepath.Ext(path), "."+f.Ending) {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", path), "%s would be Markdown: add --format %s, or name another file", filepath.Base(path), f.Name)
+		}
 		if f.Binary {
 			binary = append(binary, f.Name)
 		}
 	}
 	var beside []paper.File
+	format = cmp.Or(format, "markdown")
 	var data []byte
 	var err error
 	switch {
