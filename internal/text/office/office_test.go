@@ -162,3 +162,81 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestWhatWordShows has ways to hide a text, and ways that look like it.
+func TestWhatWordShows(t *testing.T) {
+	run := func(properties string) string {
+		return `<w:p><w:r><w:rPr>` + properties + `</w:rPr><w:t>walrus</w:t></w:r></w:p>`
+	}
+	paragraph := func(properties string) string {
+		return `<w:p><w:pPr>` + properties + `</w:pPr><w:r><w:t>walrus</w:t></w:r></w:p>`
+	}
+	row := func(table, row, cell, colour string) string {
+		return `<w:tbl><w:tblPr>` + table + `</w:tblPr><w:tr><w:trPr>` + row + `</w:trPr><w:tc><w:tcPr>` + cell + `</w:tcPr>` + run(colour) + `</w:tc></w:tr></w:tbl>`
+	}
+	field := func(kind string) string { return `<w:r><w:fldChar w:fldCharType="` + kind + `"/></w:r>` }
+	const styles = `<w:docDefaults><w:rPrDefault><w:rPr><w:sz w:val="22"/></w:rPr></w:rPrDefault></w:docDefaults>
+		<w:style w:type="paragraph" w:styleId="Gone"><w:rPr><w:vanish/></w:rPr></w:style>
+		<w:style w:type="character" w:styleId="White"><w:rPr><w:color w:val="FFFFFF"/></w:rPr></w:style>
+		<w:style w:type="character" w:styleId="Also"><w:basedOn w:val="White"/></w:style>
+		<w:style w:type="table" w:styleId="Dark"><w:tblStylePr w:type="firstRow"><w:tcPr><w:shd w:val="clear" w:fill="000080"/></w:tcPr></w:tblStylePr></w:style>`
+	const white = `<w:color w:val="FFFFFF"/>`
+	for body, want := range map[string]bool{
+		run(""):                          true,
+		run(`<w:vanish/>`):               false,
+		run(`<w:vanish w:val="0"/>`):     true,
+		run(`<w:webHidden/>`):            false,
+		run(white):                       false,
+		run(`<w:color w:val="fffffe"/>`): false,
+		run(`<w:color w:val="000000" w:themeColor="background1"/>`):                                    false,
+		run(`<w:color w:val="BFBFBF" w:themeColor="background1" w:themeShade="BF"/>`):                  true,
+		run(`<w:color w:val="000000" w:themeColor="accent1"/>`):                                        false,
+		run(`<w:color w:val="auto"/>`):                                                                 true,
+		run(white + `<w:shd w:val="clear" w:fill="000080"/>`):                                          true,
+		run(white + `<w:highlight w:val="black"/>`):                                                    true,
+		run(`<w:color w:val="FF0000"/><w:shd w:val="clear" w:fill="FF0000"/>`):                         false,
+		run(`<w:color w:val="FFFF00"/><w:highlight w:val="yellow"/>`):                                  false,
+		run(`<w:sz w:val="2"/>`):                                                                       false,
+		run(`<w:sz w:val="12"/>`):                                                                      true,
+		run(`<w:w w:val="1"/>`):                                                                        false,
+		run(`<w:w w:val="80"/>`):                                                                       true,
+		run(`<w:spacing w:val="-400"/>`):                                                               false,
+		run(`<w:spacing w:val="-10"/>`):                                                                true,
+		run(`<w:position w:val="-3000"/>`):                                                             false,
+		run(`<w:position w:val="-6"/>`):                                                                true,
+		run(`<w14:textFill><w14:noFill/></w14:textFill>`):                                              false,
+		run(`<w14:textOutline><w14:noFill/></w14:textOutline>`):                                        true,
+		run(`<w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange>`):                                   true,
+		run(`<w:rStyle w:val="White"/>`):                                                               false,
+		run(`<w:rStyle w:val="Also"/>`):                                                                false,
+		run(`<w:rStyle w:val="White"/><w:color w:val="000000"/>`):                                      true,
+		paragraph(`<w:pStyle w:val="Gone"/>`):                                                          false,
+		paragraph(`<w:rPr><w:vanish/></w:rPr>`):                                                        true,
+		paragraph(`<w:spacing w:line="1" w:lineRule="exact"/>`):                                        false,
+		paragraph(`<w:spacing w:line="240" w:lineRule="auto"/>`):                                       true,
+		paragraph(`<w:ind w:left="-30000"/>`):                                                          false,
+		paragraph(`<w:ind w:left="-720"/>`):                                                            true,
+		`<w:p><w:pPr><w:shd w:val="clear" w:fill="000080"/></w:pPr>` + run(white)[5:]:                  true,
+		row("", "", "", white):                                                                         false,
+		row("", "", `<w:shd w:val="clear" w:fill="000080"/>`, white):                                   true,
+		row(`<w:tblStyle w:val="Dark"/>`, "", "", white):                                               true,
+		row("", "", `<w:shd w:val="clear" w:fill="FF0000"/>`, `<w:color w:val="FF0000"/>`):             false,
+		row("", `<w:hidden/>`, "", ""):                                                                 false,
+		row("", `<w:trHeight w:val="1" w:hRule="exact"/>`, "", ""):                                     false,
+		row("", `<w:trHeight w:val="1"/>`, "", ""):                                                     true,
+		`<w:p>` + field("begin") + run("")[5:] + `<w:p>` + field("separate") + field("end") + `</w:p>`: false,
+		`<w:p>` + field("begin") + field("separate") + run("")[5:] + `<w:p>` + field("end") + `</w:p>`: true,
+		`<w:p><w:r><w:txbxContent>` + run(white) + `</w:txbxContent></w:r></w:p>`:                      true,
+		`<w:p><w:r><w:rPr>` + white + `</w:rPr><w:txbxContent/><w:t>walrus</w:t></w:r></w:p>`:          false,
+	} {
+		file := packed(t, "word/document.xml", `<w:document xmlns:w="w" xmlns:w14="x"><w:body>`+body+`</w:body></w:document>`, "word/styles.xml", `<w:styles xmlns:w="w">`+styles+`</w:styles>`,
+			"word/theme/theme1.xml", `<a:theme xmlns:a="a"><a:accent1><a:srgbClr val="FEFEFE"/></a:accent1></a:theme>`)
+		if doc, ok := office.Read(file, 1000); !ok || strings.Contains(doc.Text, "walrus") != want {
+			t.Errorf("%s: read: %v", body, !want)
+		}
+	}
+	dark := packed(t, "word/document.xml", `<w:document xmlns:w="w"><w:background w:color="000080"/><w:body>`+run(white)+`</w:body></w:document>`)
+	if doc, _ := office.Read(dark, 1000); doc.Text != "walrus" {
+		t.Errorf("on a dark page: %q", doc.Text)
+	}
+}

@@ -9,38 +9,22 @@ import (
 // readWord reads a file of Word: its paragraphs and tables, then its notes.
 func readWord(p *pack, w *writer) error {
 	p.properties("docProps/core.xml", &w.doc)
-	titles := headingStyles(p)
-	err := p.walk("word/document.xml", newFlow(w, titles).visitor())
+	theme := themeOf(p)
+	styles := wordStyles(p, theme)
+	text := func() visitor { return newFlow(w, &sight{theme: theme, styles: styles}).visitor() }
+	err := p.walk("word/document.xml", text())
 	for _, name := range []string{"word/footnotes.xml", "word/endnotes.xml"} {
 		if p.files[name] != nil && err == nil {
-			err = p.walk(name, newFlow(w, titles).visitor())
+			err = p.walk(name, text())
 		}
 	}
 	return err
 }
 
-// headingStyles are the ids of the styles that make a paragraph a heading: programs
-// translate the ids, but not the names.
-func headingStyles(p *pack) map[string]bool {
-	titles, id := map[string]bool{}, ""
-	p.walk("word/styles.xml", visitor{start: func(n node) bool {
-		switch n.name {
-		case "style":
-			id = n.attr("styleId")
-		case "name":
-			if name := strings.ToLower(n.attr("val")); strings.HasPrefix(name, "heading") || name == "title" {
-				titles[id] = true
-			}
-		}
-		return true
-	}})
-	return titles
-}
-
 // flow reads the paragraphs and tables of a text in the markup of Word or PowerPoint.
 type flow struct {
 	w       *writer
-	styles  map[string]bool
+	sight   *sight          // nil in a file of PowerPoint
 	text    strings.Builder // of the open paragraph
 	title   bool            // it is a heading
 	inText  bool
@@ -52,11 +36,17 @@ type flow struct {
 	cell    strings.Builder
 }
 
-func newFlow(w *writer, styles map[string]bool) *flow { return &flow{w: w, styles: styles} }
+func newFlow(w *writer, s *sight) *flow { return &flow{w: w, sight: s} }
 
 func (f *flow) visitor() visitor { return visitor{f.start, f.end, f.chars} }
 
 func (f *flow) start(n node) bool {
+	if isBeside(n.name) {
+		return false
+	}
+	if f.sight != nil {
+		f.sight.start(n)
+	}
 	switch n.name {
 	case "del", "moveFrom", "Fallback": // deleted, or the same once more for older programs
 		return false
@@ -67,11 +57,11 @@ func (f *flow) start(n node) bool {
 	case "rPr":
 		f.inStyle = true
 		f.hidden = f.hidden || n.attr("strike") == "sngStrike" || n.attr("strike") == "dblStrike"
-	case "vanish", "strike", "dstrike":
+	case "strike", "dstrike":
 		on := n.attr("val")
 		f.hidden = f.hidden || f.inStyle && on != "0" && on != "false" && on != "off"
 	case "pStyle":
-		f.title = f.styles[n.attr("val")]
+		f.title = f.sight != nil && f.sight.styles[n.attr("val")].title
 	case "ph":
 		f.title = n.attr("type") == "title" || n.attr("type") == "ctrTitle"
 	case "tab":
@@ -93,12 +83,15 @@ func (f *flow) start(n node) bool {
 }
 
 func (f *flow) chars(text string) {
-	if f.inText && !f.hidden {
+	if f.inText && !f.hidden && (f.sight == nil || !f.sight.hides()) {
 		f.text.WriteString(text)
 	}
 }
 
 func (f *flow) end(name string) {
+	if f.sight != nil {
+		f.sight.end(name)
+	}
 	switch name {
 	case "t":
 		f.inText = false
@@ -136,7 +129,7 @@ func (f *flow) paragraph() {
 	default:
 		f.w.line(text)
 	}
-	if f.styles != nil {
+	if f.sight != nil {
 		f.title = false
 	}
 }
