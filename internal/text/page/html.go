@@ -502,8 +502,12 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 		return
 	case &a.hints:
 		property := "background-color:"
-		if string(key) == "text" {
+		switch string(key) {
+		case "text", "mathcolor":
 			property = "color:"
+		case "mathsize":
+			a.hints += "font-size:" + string(val[:min(len(val), 100)]) + ";"
+			return
 		}
 		a.hints += property + legacyColour(val) + ";"
 		return
@@ -586,7 +590,7 @@ func (a *attributes) look(key string) *string {
 	switch key {
 	case "display", "visibility", "opacity", "font-size", "fill", "fill-opacity", "color", "transform", "clip-path", "mask", "filter", "width", "height":
 		return &a.drawing
-	case "bgcolor", "text":
+	case "bgcolor", "text", "mathcolor", "mathbackground", "mathsize":
 		return &a.hints
 	case "style":
 		return &a.style

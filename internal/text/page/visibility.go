@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -76,6 +77,7 @@ func sheetOf(body []byte, contentType string) *style.Sheet {
 	}
 	var sheets []style.Text
 	z := tokensOf(body, contentType)
+	chosen := ""
 	for apart, drawings := 0, 0; ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -105,7 +107,13 @@ func sheetOf(body []byte, contentType string) *style.Sheet {
 			if name == atom.Link {
 				one.Rules, _ = style.Contained(strings.TrimSpace(of["href"]))
 				counts = counts && hasToken(of["rel"], "stylesheet") && !hasToken(of["rel"], "alternate")
-			} else if counts = counts && (of["type"] == "" || strings.EqualFold(of["type"], "text/css")); z.Next() == html.TextToken {
+			}
+			counts = counts && (of["type"] == "" || strings.EqualFold(of["type"], "text/css"))
+			if counts && of["title"] != "" && drawings == 0 { // of those with titles the first is chosen
+				chosen = cmp.Or(chosen, of["title"])
+				counts = chosen == of["title"]
+			}
+			if name == atom.Style && z.Next() == html.TextToken {
 				if one.Rules = string(z.Raw()); drawings > 0 { // there it is text like any other
 					one.Rules = html.UnescapeString(strings.NewReplacer("<![CDATA[", "", "]]>", "").Replace(one.Rules))
 				}

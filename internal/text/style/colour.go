@@ -180,7 +180,9 @@ func computedColour(name, inner string) (Colour, bool) {
 	}
 	space := ""
 	if name == "color" && len(parts) > 0 {
-		space, parts = parts[0], parts[1:]
+		if space, parts = parts[0], parts[1:]; !spaces[space] {
+			return Colour{}, false
+		}
 	}
 	classic := strings.HasPrefix(name, "rgb") || strings.HasPrefix(name, "hsl")
 	if len(parts) != 3 && (len(parts) != 4 || stroked == commas) || commas && (!classic || stroked) {
@@ -237,6 +239,8 @@ func computedColour(name, inner string) (Colour, bool) {
 	}
 	return rgb(v[0]/full[0], v[1]/full[1], v[2]/full[2], v[3]), true // of another space, nearly
 }
+
+var spaces = setOf("srgb srgb-linear display-p3 display-p3-linear a98-rgb prophoto-rgb rec2020 xyz xyz-d50 xyz-d65")
 
 // turns stands for a hue.
 const turns = -1.0

@@ -130,7 +130,7 @@ func measure(value string) (float64, bool) {
 		return a / b, first && second
 	}
 	by := 1.0
-	for unit, of := range map[string]float64{"dppx": 1, "x": 1, "dpi": 96} {
+	for unit, of := range map[string]float64{"dppx": 1, "x": 1, "dpi": 96, "dpcm": 96 / 2.54} {
 		if number, ok := strings.CutSuffix(value, unit); ok && numberEnd(number) == len(number) && number != "" {
 			value, by = number, of
 			break

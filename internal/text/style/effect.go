@@ -16,7 +16,7 @@ type values struct {
 // that stands where text has this sight.
 func effectOf(all []declaration, outer Sight, drawn bool) Effect {
 	if len(all) == 0 {
-		return Effect{}
+		return Effect{vars: outer.vars}
 	}
 	v := values{of: make(map[string]string, len(all)), outer: outer, drawn: drawn}
 	e := Effect{}
@@ -205,7 +205,7 @@ func (v *values) apply(e *Effect) {
 func (v *values) applyDrawing(e *Effect) {
 	switch display := v.of["display"]; {
 	case display == "" || display == "revert" || display == "revert-layer":
-	case display == "none":
+	case display == "none" || strings.HasPrefix(display, "table-column"):
 		e.Hides = true
 	default:
 		e.Shows = true
@@ -299,7 +299,9 @@ func (v *values) applyColours(e *Effect) {
 	}
 	image := v.of["background-image"]
 	e.covers = image != "" && image != "none" && !isWide(image)
-	if plain, ok := stopsOf(image); ok && e.covers {
+	if isClear(image) || strings.HasPrefix(image, "url(about:") {
+		e.covers = false
+	} else if plain, ok := stopsOf(image); ok && e.covers {
 		e.ground, e.covers = plain, false
 	}
 	e.clipped = strings.Contains(v.of["background-clip"], clipped) && (e.covers || e.ground.alpha >= faint)
@@ -338,6 +340,20 @@ func parted(value string) (most float64, c Colour) {
 		}
 	}
 	return most, c
+}
+
+// isClear reports whether a gradient has no colour that is seen.
+func isClear(image string) bool {
+	name, inner, _ := function(image)
+	clear := false
+	for _, stop := range split(inner, ",") {
+		one, ok := colourOf(firstOf(stop))
+		if ok && one.alpha >= faint {
+			return false
+		}
+		clear = clear || ok
+	}
+	return clear && strings.HasSuffix(name, "gradient")
 }
 
 // stopsOf is the colour of a gradient that has no other.

@@ -49,8 +49,12 @@ func (v *values) isOffScreen(em float64) bool {
 		return n
 	}
 	switch v.of["position"] { // a page does not scroll to the left, and not at all for what is fixed
+	case "relative":
+		if to("right") >= farMove || to("bottom") >= farMove {
+			return true
+		}
 	case "fixed":
-		if to("bottom") <= -fixedMove || to("left") <= -fixedMove || to("top") <= -fixedMove || to("left") >= screenWidth || to("top") >= 2*screenHeight || to("right") >= 2*screenWidth {
+		if to("bottom") <= -fixedMove || to("bottom") >= 2*screenHeight || to("left") <= -fixedMove || to("top") <= -fixedMove || to("left") >= screenWidth || to("top") >= 2*screenHeight || to("right") >= 2*screenWidth {
 			return true
 		}
 	case "absolute":
@@ -58,11 +62,11 @@ func (v *values) isOffScreen(em float64) bool {
 			return true
 		}
 	}
-	if to("margin-left") >= farMove || to("text-indent") >= farMove {
+	if to("margin-left") >= farMove || to("text-indent") >= 2*screenWidth {
 		return true
 	}
 	spacing, k := quantity(v.of["letter-spacing"], scale{em: em, full: em})
-	return k.isLength() && spacing <= -0.9*max(em, 1)
+	return k.isLength() && spacing <= -0.6*max(em, 1)
 }
 
 // farMove is how many pixels lead off every screen, fixedMove how many take what keeps to

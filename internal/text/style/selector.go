@@ -23,6 +23,7 @@ type compound struct {
 	language   string
 	never      bool // it asks for what only a reader's doing brings about
 	maybe      bool // it asks for what is not known here
+	unheard    bool // and in no browser
 	weight     int
 }
 
@@ -119,6 +120,7 @@ func (c compound) and(other compound) compound {
 	c.none, c.some, c.nth = slices.Concat(c.none, other.none), slices.Concat(c.some, other.some), slices.Concat(c.nth, other.nth)
 	c.id, c.name = c.id+other.id, c.name+other.name
 	c.language, c.never, c.maybe = c.language+other.language, c.never || other.never, c.maybe || other.maybe
+	c.unheard = c.unheard || other.unheard
 	c.weight += other.weight
 	return c
 }
@@ -192,6 +194,10 @@ func compoundAt(text string) (c compound, rest string, ok bool) {
 		default:
 			if name, text = identifier(text); name == "" || read && c.name != "" {
 				return c, text, false
+			}
+			if strings.HasPrefix(text, "|") { // of a namespace, which is that of HTML
+				text = text[1:]
+				continue
 			}
 			c.name, c.weight = strings.ToLower(name), c.weight+nameWeight
 		}
@@ -315,6 +321,7 @@ func (c *compound) pseudo(text string) (rest string, ok bool) {
 	default:
 		c.never = c.never || element || name == "" || name[0] == '-' || notMet[name]
 		c.maybe = c.maybe || !c.never
+		c.unheard = c.unheard || !c.never && !later[name]
 	}
 	return rest, true
 }
@@ -324,6 +331,9 @@ func (c *compound) pseudo(text string) (rest string, ok bool) {
 var notMet = setOf(`hover active focus focus-within focus-visible visited target target-within empty placeholder-shown autofill fullscreen modal popover-open
 	indeterminate invalid valid in-range out-of-range user-invalid user-valid host host-context current past playing picture-in-picture before after
 	selection marker backdrop placeholder`)
+
+// later are those that depend on what comes later in the page, and others that are not followed.
+var later = setOf("has nth-last-child nth-last-of-type last-child last-of-type only-child only-of-type optional read-write default local-link state popover-open open muted paused seeking buffering stalled volume-locked blank active-view-transition")
 
 // nthOf reads a place among siblings: 3, odd, 2n+1.
 func nthOf(text string) (n nth, ok bool) {

@@ -109,7 +109,7 @@ func Read(sheets []Text) *Sheet {
 	for _, one := range sheets {
 		s.sheet(one.Rules, one.Media, group{layer: free})
 	}
-	if len(s.rules) == 0 && len(s.registered) == 0 {
+	if len(s.rules) == 0 && len(s.registered) == 0 && len(s.frames) == 0 {
 		return nil
 	}
 	return s
@@ -224,6 +224,9 @@ func (s *Sheet) rule(prelude, block string, in group) {
 	selectors := selectorsOf(prelude, in.outer)
 	if len(selectors) == 0 {
 		return
+	}
+	for _, one := range selectors { // a browser drops the rule where one of them is nothing
+		in.doubtful = in.doubtful || one.is(func(c *compound) bool { return c.unheard })
 	}
 	inner := in
 	inner.outer, inner.depth = selectors, in.depth+1
@@ -442,7 +445,7 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 	for _, d := range declarations(withoutComments(inline), nil) {
 		all = append(all, won{declaration: d, origin: inlined, layer: free})
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && (s == nil || len(s.registered) == 0) {
 		return Effect{}, place
 	}
 	slices.SortStableFunc(all, weaker)
