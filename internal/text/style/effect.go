@@ -96,7 +96,7 @@ func argument(text string) (inner, rest string) {
 
 // take sets a property, and what a shorthand stands for.
 func (v *values) take(name, value string) {
-	if value == "" || !isValid(name, value) {
+	if value == "" || value == "revert-layer" || !isValid(name, value) { // what stands in a layer below stays
 		return
 	}
 	switch name {

@@ -63,7 +63,7 @@ type Sheet struct {
 // frame is one of an animation.
 type frame struct {
 	declarations []declaration
-	last         bool
+	first, last  bool
 }
 
 // registered is a variable with a value that it has where nothing sets it.
@@ -308,7 +308,7 @@ func (s *Sheet) keyframes(name, block string) {
 		}
 		inner, rest := blockOf(block[end+1:])
 		at := split(plain(block[:end]), ",")
-		s.frames[name] = append(s.frames[name], frame{declarations(inner, nil), slices.Contains(at, "to") || slices.Contains(at, "100%")})
+		s.frames[name] = append(s.frames[name], frame{declarations(inner, nil), slices.Contains(at, "from") || slices.Contains(at, "0%"), slices.Contains(at, "to") || slices.Contains(at, "100%")})
 		block = rest
 	}
 }
@@ -553,7 +553,7 @@ func (s *Sheet) ending(all []declaration) (last []declaration) {
 	})
 	for _, word := range words {
 		frames := s.frames[word]
-		always := len(frames) > 1 && !slices.ContainsFunc(frames, func(f frame) bool { return !hide(f.declarations) })
+		always := (len(frames) > 1 || len(frames) == 1 && frames[0].first && frames[0].last) && !slices.ContainsFunc(frames, func(f frame) bool { return !hide(f.declarations) })
 		for _, f := range frames {
 			if f.last && stays || (odd || always && slices.Contains(words, "infinite")) && hide(f.declarations) {
 				last = append(last, f.declarations...)
