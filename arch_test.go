@@ -27,7 +27,7 @@ const module = "github.com/tidegate/tidegate"
 // internal/ and are written with a slash in front. docs/layout.md shows the same list.
 var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
-	{"text", "markdown office style page draft sentence link quotation figure chart"},
+	{"text", "markdown style office page draft sentence link quotation figure chart"},
 	{"base", "parallel codec artifact archive fetch config seal user report /tool"},
 	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
 	{"document", "paper"},
