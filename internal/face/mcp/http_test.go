@@ -176,6 +176,36 @@ func TestProgressOverHTTP(t *testing.T) {
 	}
 }
 
+// TestBatchesOfOldClients: revision 2025-03-26 has batches, and what names no revision is
+// taken for it. Each call of one has its line in the log.
+func TestBatchesOfOldClients(t *testing.T) {
+	const batch = `[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toy_say","arguments":{"word":"x","times":1}}},` +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"toy_say","arguments":{"word":"fail"}}},{"jsonrpc":"2.0","id":3,"method":"tools/list"}]`
+	for revision, status := range map[string]int{"": http.StatusOK, "2025-03-26": http.StatusOK, "2025-06-18": http.StatusBadRequest} {
+		log := new(journal)
+		server := httptest.NewServer(mcp.Handler(toys(nil), "", options(log)))
+		got, answer := post(t, server.URL+"/mcp", batch, func(r *http.Request) {
+			if revision != "" {
+				r.Header.Set("Mcp-Protocol-Version", revision)
+			}
+		})
+		server.Close() // the log has every line then
+		want, lines := []string{"rpc=tools/call name=toy_say outcome=ok", "rpc=tools/call name=toy_say outcome=NOT_FOUND", "rpc=tools/list outcome=ok"}, 3
+		if status != http.StatusOK {
+			want, lines = nil, 1
+		}
+		text := log.String()
+		if got != status || strings.Contains(answer, `"said":"x"`) != (status == http.StatusOK) || strings.Count(text, "\n") != lines {
+			t.Errorf("%q: status %d, %s\n%s", revision, got, answer, text)
+		}
+		for _, each := range want {
+			if strings.Count(text, each) != 1 {
+				t.Errorf("%q: the log has %q not once:\n%s", revision, each, text)
+			}
+		}
+	}
+}
+
 func TestRequestsAreLoggedWithoutTheirContents(t *testing.T) {
 	log := new(journal)
 	server := httptest.NewServer(mcp.Handler(toys(nil), "secret-token", options(log)))

@@ -103,7 +103,7 @@ type noteKey struct{}
 // note collects what the log says about a request. It may be written to while the
 // HTTP request that it belongs to is already being logged.
 type note struct {
-	own bool // there is no HTTP request that logs it
+	own bool // no line of an HTTP request has it
 
 	mu              sync.Mutex
 	method, subject string
@@ -112,14 +112,23 @@ type note struct {
 
 func withNote(ctx context.Context, method, subject string) (context.Context, *note) {
 	n, ok := ctx.Value(noteKey{}).(*note)
-	if !ok {
+	if !ok || !n.take(method, subject) { // the HTTP request has a batch: its line names another
 		n = &note{own: true}
+		n.take(method, subject)
 		ctx = context.WithValue(ctx, noteKey{}, n)
 	}
+	return ctx, n
+}
+
+// take notes what is asked for, unless another request is noted already.
+func (n *note) take(method, subject string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.method != "" {
+		return false
+	}
 	n.method, n.subject, n.result = method, tidegate.Cut(subject), "ok"
-	return ctx, n
+	return true
 }
 
 // noteOutcome notes the code of a call that failed.
