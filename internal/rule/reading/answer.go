@@ -190,9 +190,10 @@ func (i *Item) shares(window, words, claims string) bool {
 	return i.isNumber(words)
 }
 
-// hasLink reports whether a text has an address, or what Markdown takes for a link.
+// hasLink reports whether a text has an address, or what Markdown takes for a link. The name of
+// a scheme, such as ssh://, leads nowhere.
 func hasLink(text string) bool {
-	if len(claim.Inspect([]byte(text)).URLs) > 0 {
+	if slices.ContainsFunc(claim.Inspect([]byte(text)).URLs, func(u claim.RawURL) bool { return !strings.HasSuffix(u.Text, "://") }) {
 		return true
 	}
 	doc := markdown.Parse([]byte(text))

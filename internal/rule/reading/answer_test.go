@@ -46,6 +46,7 @@ func TestAnswers(t *testing.T) {
 		{"another word for it", `"verdict":"partly"`, `"verdict":"true"`, "SCHEMA_VALIDATION_FAILED"},
 		{"a long reason", "it is open", strings.Repeat("x", 201), "SCHEMA_VALIDATION_FAILED"},
 		{"a link", "it is open", "see https://example.com/x", "SCHEMA_VALIDATION_FAILED"},
+		{"the name of a scheme", "it is open", "it is open by `ssh://` alone", ""},
 		{"a link in Markdown", "it is open", "see [here](example.com/x)", "SCHEMA_VALIDATION_FAILED"},
 		{"an image in Markdown", "it is open", "see ![here](x.png)", "SCHEMA_VALIDATION_FAILED"},
 		{"no JSON", `{"claim":1`, `{claim:1`, "INVALID_JSON"},
