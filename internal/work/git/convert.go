@@ -2,6 +2,7 @@ package git
 
 import (
 	"cmp"
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -18,6 +19,30 @@ type Converted struct{ File, Line string }
 
 // Converted are the first such lines of the files with attributes.
 func (d *Diff) Converted() []Converted { return d.converted }
+
+// convertedEnds are those of files with CRLF that git commits with LF.
+func convertedEnds(ctx context.Context, dir string, names []string) (map[string]bool, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	answer, err := AskWith(ctx, dir, []byte(strings.Join(names, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "text", "eol")
+	if err != nil {
+		return nil, err
+	}
+	auto, _ := Ask(ctx, dir, "config", "--get", "core.autocrlf") // it fails where nothing is set
+	automatic := slices.Contains([]string{"true", "input"}, strings.ToLower(strings.TrimSpace(string(auto))))
+	converted, text := map[string]bool{}, ""
+	fields := strings.Split(string(answer), "\x00") // name, attribute, value, …
+	for i := 0; i+2 < len(fields); i += 3 {
+		if fields[i+1] == "text" {
+			text = fields[i+2]
+			continue
+		}
+		eol := fields[i+2] == "lf" || fields[i+2] == "crlf"
+		converted[fields[i]] = text == "set" || text == "auto" || text == "unspecified" && (eol || automatic)
+	}
+	return converted, nil
+}
 
 // convertedBy is the line of a file by which checkouts change, "" where there is none.
 func convertedBy(f review.File) string {
@@ -40,6 +65,15 @@ func convertedBy(f review.File) string {
 
 // harmless are attributes that change nothing about the bytes of a checkout.
 var harmless = []string{"diff", "merge", "whitespace", "delta", "conflict-marker-size", "export-ignore", "export-subst"}
+
+// unlinked says, of a link in place of a file that decides about reviews, what git makes of
+// it, "" for others: it follows none, so that the attributes of the base are gone.
+func unlinked(name string) string {
+	if !DecidesReviews(strings.ToLower(name)) {
+		return ""
+	}
+	return ", where what decides about reviews must be a file: nobody reviews what it says"
+}
 
 // convertingLines are the lines of attributes that may be about conversions: any that git
 // does not use otherwise can be a name for some.

@@ -323,7 +323,8 @@ func (d *Diff) read(ctx context.Context, earlier version, names []string, rename
 		return err
 	}
 	for _, name := range links {
-		d.LeftOut = append(d.LeftOut, LeftOut{File: name, Why: fmt.Sprintf("a link to %q", is[name])})
+		decides := unlinked(name)
+		d.LeftOut = append(d.LeftOut, LeftOut{File: name, Why: fmt.Sprintf("a link to %q", is[name]) + decides, Unseen: decides != ""})
 	}
 	for _, name := range shown {
 		from := cmp.Or(renamed[name], name)

@@ -56,7 +56,6 @@ func TestDiffOfTheWorkTree(t *testing.T) {
 	for _, name := range []string{"run.sh", "kept.out"} {
 		must.Do(t, os.Remove(filepath.Join(dir, name)))
 	}
-	repo.Write(t, dir, "lib/lib.go", "package lib\r\n") // only its line ends
 	repo.Write(t, dir, "vendor/x/x.go", "package x\n")
 	repo.Write(t, dir, "image.png", "\x89PNG\x00\x00")
 	repo.Write(t, dir, "large.txt", strings.Repeat("x\n", 1<<20))
@@ -411,6 +410,62 @@ func TestAttributesThatConvertAreNamed(t *testing.T) {
 		}
 		if got := readDiff(t, dir, DiffInput{Base: "HEAD~1", Committed: true}).Converted(); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestLineEndsAreShown: a file of other line ends is another file, to the shell too, unless
+// git would commit it as it was.
+func TestLineEndsAreShown(t *testing.T) {
+	for name, tt := range map[string]struct{ attributes, setting, is, want string }{
+		"nothing converts":        {"", "false", "#!/bin/sh\r\nrun\r\n", "run.sh: changed, every line ends in CR LF and did not before"},
+		"another file's":          {"*.bat text\n", "false", "#!/bin/sh\r\nrun\r\n", "run.sh: changed, every line ends in CR LF and did not before"},
+		"turned off":              {"*.sh -text eol=crlf\n", "true", "#!/bin/sh\r\nrun\r\n", "run.sh: changed, every line ends in CR LF and did not before"},
+		"a carriage return alone": {"* text=auto\n", "true", "#!/bin/sh\r\nr\run\r\n", "run.sh: changed, every line ends in CR LF and did not before"},
+		"by attributes":           {"*.sh text\n", "false", "#!/bin/sh\r\nrun\r\n", ""},
+		"by all attributes":       {"* text=auto\n", "false", "#!/bin/sh\r\nrun\r\n", ""},
+		"by their ends":           {"*.sh eol=lf\n", "false", "#!/bin/sh\r\nrun\r\n", ""},
+		"by a setting":            {"", "input", "#!/bin/sh\r\nrun\r\n", ""},
+		"one line of two":         {"", "true", "#!/bin/sh\r\nrun\n", ""},
+		"one line, kept":          {"", "false", "#!/bin/sh\r\nrun\n", "run.sh: changed"},
+	} {
+		dir := repo.New(t)
+		repo.Run(t, dir, "git", "config", "core.autocrlf", tt.setting)
+		repo.Write(t, dir, ".gitattributes", tt.attributes)
+		repo.Write(t, dir, "run.sh", strings.ReplaceAll(tt.is, "\r\n", "\n"))
+		repo.Commit(t, dir)
+		repo.Write(t, dir, "run.sh", tt.is)
+		d := readDiff(t, dir, DiffInput{Base: "HEAD"})
+		if got := strings.Join(statuses(d), "\n"); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		if text, _, err := d.Text(t.Context(), "run.sh"); string(text) != tt.is || err != nil {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
+// TestALinkDecidesNoReview: git follows no link to attributes, and no reviewer reads where one
+// leads.
+func TestALinkDecidesNoReview(t *testing.T) {
+	for _, name := range []string{".gitattributes", "sub/.GitAttributes"} {
+		dir := repo.New(t)
+		repo.Write(t, dir, name, "*.sh eol=lf\n")
+		repo.Commit(t, dir)
+		must.Do(t, os.Remove(filepath.Join(dir, name)))
+		if err := os.Symlink("lib/lib.go", filepath.Join(dir, name)); err != nil {
+			t.Skipf("no link can be made here: %v", err)
+		}
+		for _, committed := range []bool{false, true} {
+			base := "HEAD"
+			if committed {
+				repo.Commit(t, dir)
+				base = "HEAD~1"
+			}
+			unseen := readDiff(t, dir, DiffInput{Base: base, Committed: committed}).Unseen()
+			if len(unseen) != 1 || unseen[0].File != name {
+				t.Errorf("%s: a person hears of %+v", name, unseen)
+			}
 		}
 	}
 }

@@ -300,8 +300,8 @@ func blobs(ctx context.Context, dir string, files map[string]object, names []str
 }
 
 // present is the version of the work tree: what git tracks, and what it does not
-// ignore. A file that differs from the earlier version only in its line ends is
-// taken to be the same.
+// ignore. A file that differs from the earlier version only in its line ends is the
+// same where git would commit it with those of the earlier version.
 func (r *Checkout) present(ctx context.Context, earlier version) (version, error) {
 	reader := treeReader{ctx: ctx, desk: r.desk, folder: r.Folder, files: r.Folder.FS()}
 	if err := reader.list(r.Dir); err != nil {
@@ -330,6 +330,7 @@ func (r *Checkout) present(ctx context.Context, earlier version) (version, error
 	names := slices.DeleteFunc(reader.names, func(name string) bool { return !r.has(name) || v.inSubmodule(name) })
 	objects := make([]object, len(names))
 	changed := make([][]byte, len(names)) // the content of those that differ
+	ends := make([]bool, len(names))      // they differ in line ends alone
 	var total atomic.Int64
 	err = parallel.Each(ctx, len(names), nil, func() func(int) error {
 		return func(i int) error {
@@ -341,6 +342,9 @@ func (r *Checkout) present(ctx context.Context, earlier version) (version, error
 			if objects[i] = o; err != nil || o.id == before.id {
 				return err
 			}
+			if ends[i] = differsInLineEnds(data, before.id); ends[i] {
+				return nil
+			}
 			if changed[i] = data; total.Add(int64(len(data))) > maxCompared {
 				return tooMuch()
 			}
@@ -350,8 +354,21 @@ func (r *Checkout) present(ctx context.Context, earlier version) (version, error
 	if err != nil {
 		return version{}, err
 	}
+	var windows []string
+	for i, name := range names {
+		if ends[i] {
+			windows = append(windows, name)
+		}
+	}
+	converted, err := convertedEnds(ctx, r.Dir, windows)
+	if err != nil {
+		return version{}, err
+	}
 	kept := map[string][]byte{}
 	for i, name := range names {
+		if ends[i] && converted[name] {
+			objects[i].id = earlier.files[name].id
+		}
 		if objects[i].id != "" {
 			v.files[name] = objects[i]
 		}
@@ -476,13 +493,15 @@ func (r *treeReader) object(name, before string) (object, []byte, error) {
 	if err != nil {
 		return object{}, nil, err
 	}
-	id := objectID(data, before)
-	if id != before && bytes.Contains(data, []byte("\r\n")) {
-		if unix := objectID(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), before); unix == before {
-			id = before
-		}
-	}
-	return object{id: id, size: int64(len(data)), mode: mode}, data, nil
+	return object{id: objectID(data, before), size: int64(len(data)), mode: mode}, data, nil
+}
+
+// differsInLineEnds reports whether a text has the id before once its lines end with LF. What
+// has other carriage returns, or zero bytes, git takes for no text.
+func differsInLineEnds(data []byte, before string) bool {
+	ends := bytes.Count(data, []byte("\r\n"))
+	return before != "" && ends > 0 && bytes.Count(data, []byte("\r")) == ends && bytes.IndexByte(data, 0) < 0 &&
+		objectID(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), before) == before
 }
 
 // objectID is the id that git gives a content, by the function that made like.
