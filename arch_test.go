@@ -64,7 +64,7 @@ var outside = map[string]string{
 	"golang.org/x/sys":                       "internal/base/artifact internal/agent/cell internal/agent/sandbox",
 	"golang.org/x/crypto":                    "internal/base/seal",
 	"golang.org/x/net":                       "internal/text/page internal/base/fetch",
-	"golang.org/x/text":                      "internal/text/page internal/text/quotation internal/text/figure wave internal/base/report internal/base/seal internal/rule/synthesis internal/rule/evidence internal/rule/reading",
+	"golang.org/x/text":                      "internal/text/page internal/text/quotation internal/text/figure wave internal/base/report internal/base/config internal/rule/synthesis internal/rule/evidence internal/rule/reading",
 	"github.com/nlnwa/whatwg-url":            "internal/text/link",
 	"golang.org/x/term":                      "cmd/tidegate internal/face/cli",
 	"os/exec":                                "internal/work/git internal/agent/sandbox internal/face/cli cmd/tidegate",

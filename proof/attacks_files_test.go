@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,8 +75,22 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 					t.Error("the output was written to the folder")
 				}
 			}},
-		attack{wants: "a new file that means something to a program", at: "wave1 handed in",
-			tries: reports("$DIR/manifest.json", "$DIR/gates.json", "$DIR/STATE.yaml", "$DIR/agentd/allowed_signers", "$DIR/tidegate.toml", "$DIR/.envrc", "$DIR/.bash_profile")},
+		attack{wants: "a new file that means something to a program", at: "wave1 handed in", given: linkedToAClient,
+			tries: reports("$DIR/manifest.json", "$DIR/gates.json", "$DIR/STATE.yaml", "$DIR/agentd/allowed_signers", "$DIR/tidegate.toml", "$DIR/.envrc", "$DIR/.bash_profile",
+				"$DIR/CLAUDE.md", "$DIR/Agents.MD", "$DIR/Makefile", "$DIR/workflow.yml", "$DIR/package.json", "$DIR/Package.JSON", "$DIR/opencode.json", "$DIR/mcp.json", "$DIR/con.json", "$DIR/pack\u200dage.json", "$DIR/notes.md",
+				"$DIR/.client/report.json", "$DIR/link/report.json", "$DIR/link")},
+		attack{wants: "perspectives where a program takes orders", at: "wave1 handed in", given: linkedToAClient,
+			tries: []try{
+				{"deep_research_perspectives_write", `{"perspectives_path":"$DIR/.client/perspectives.json","value":$CONTRACTS,` + because + `}`, tidegate.WriteFailed},
+				{"deep_research_perspectives_write", `{"perspectives_path":"$DIR/link/perspectives.json","value":$CONTRACTS,` + because + `}`, tidegate.WriteFailed},
+			}},
+		attack{wants: "a run whose outputs are commands of a client",
+			given: linkedToAClient,
+			tries: []try{
+				{"deep_research_run_init", `{"query":"q","run_id":"inner","root_override":"$DIR/.client/commands"}`, tidegate.WriteFailed},
+				{"deep_research_run_init", `{"query":"q","run_id":"inner","root_override":"$DIR/link/commands"}`, tidegate.WriteFailed},
+				{"deep_research_run_init", `{"query":"q","run_id":"CLAUDE","root_override":"$DIR/elsewhere"}`, tidegate.InvalidArgs},
+			}},
 		attack{wants: "a run inside a run, by a link to one of its folders", at: "made",
 			given: func(t *testing.T, v victim) {
 				must.Do(t, os.Symlink(v.path("wave-1"), v.root+"-link"))
@@ -109,6 +124,14 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 			}},
 	)
 	besiege(t, attacks)
+}
+
+// linkedToAClient has a link with a harmless name to the folder of a client.
+func linkedToAClient(t *testing.T, v victim) {
+	dir := filepath.Dir(filepath.Dir(v.root))
+	if err := os.Symlink(filepath.Join(dir, ".client"), filepath.Join(dir, "link")); err != nil && !os.IsExist(err) {
+		t.Fatal(err)
+	}
 }
 
 // reports are reviews with reports in places where no report is allowed.

@@ -173,6 +173,10 @@ func repeatedID(i, first int, id string) error {
 
 const maxID = 128
 
+// instructions are the names of files, without .md, from which agents' clients take
+// instructions wherever they lie.
+var instructions = []string{"agents", "agents.override", "claude", "claude.local", "copilot-instructions", "crush", "crush.local", "gemini", "qwen", "skill", "warp"}
+
 // IDFault says what is wrong with an id that becomes a file name, or "".
 func IDFault(id string) string {
 	switch {
@@ -190,6 +194,8 @@ func IDFault(id string) string {
 		return "must not begin or end with white space"
 	case strings.ContainsFunc(id, unicode.IsControl):
 		return "must not contain control characters"
+	case slices.Contains(instructions, strings.ToLower(id)):
+		return "must not be " + strconv.Quote(id) + ": agents take instructions from a file of that name"
 	}
 	return ""
 }

@@ -111,6 +111,15 @@ func (r Reach) match(path string) (base, name string, ok bool) {
 	return "", "", false
 }
 
+// Beyond is the part of a path that the caller chose: its name in the folder that allows it,
+// with slashes, or all of it where every path is allowed.
+func (r Reach) Beyond(path string) string {
+	if _, name, ok := r.match(filepath.Clean(path)); ok && r.confined {
+		return name
+	}
+	return filepath.ToSlash(filepath.Clean(path))
+}
+
 // Inside is the name, with slashes, of a path in a folder that it is ("." then) or lies in.
 // It looks at the names only, of which both or none are absolute.
 func Inside(folder, path string) (name string, ok bool) {

@@ -6,13 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -117,10 +112,12 @@ func checkBundled(files []File) (name, fault string) {
 			return file.Name, "a file of that name cannot be moved"
 		}
 		for at := file.Name; at != "."; at = path.Dir(at) {
-			if fault := obeyed(path.Base(at)); fault != "" {
-				return file.Name, fault
+			if name := path.Base(at); name != ".accepted" { // where a run keeps the outputs that it took
+				if why := config.Obeyed(name); why != "" {
+					return file.Name, "a file cannot be moved: " + why
+				}
 			}
-			written, folded := at, folded(at)
+			written, folded := at, config.Folded(at)
 			if at != file.Name {
 				written += "/"
 			}
@@ -131,36 +128,6 @@ func checkBundled(files []File) (name, fault string) {
 		}
 	}
 	return "", ""
-}
-
-// folded is a name as systems compare it that heed neither the case of letters nor whether
-// a letter and its accent are one character.
-func folded(name string) string {
-	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
-}
-
-// toldBy are names by which programs take instructions or settings from a folder, beside
-// those of agents' clients.
-var toldBy = []string{"copilot-instructions.md", "skill.md", "tidegate.toml", "desktop.ini", "autorun.inf"}
-
-// devices are names that Windows keeps for devices, whatever follows a dot.
-var devices = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\x{b9}\x{b2}\x{b3}]) *(?:\.|$)`)
-})
-
-// obeyed says why a file or folder of that name is not moved to another machine; "" when it is.
-func obeyed(name string) string {
-	switch {
-	case name[0] == '.' && name != ".accepted": // where a run keeps the outputs that it took
-		return "a hidden file cannot be moved"
-	case strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Cf, r) }):
-		return "some systems leave out a character of that name, so that it cannot be moved"
-	case slices.Contains(toldBy, folded(name)), config.Configures(folded(name)):
-		return "programs take instructions from a file of that name, so that it cannot be moved"
-	case devices().MatchString(name), strings.ContainsAny(name, `<>:"|?*`), strings.HasSuffix(name, "."), strings.HasSuffix(name, " "):
-		return "Windows has no file of that name, so that it cannot be moved"
-	}
-	return ""
 }
 
 // isHolder holds for the files at the top of a folder by which programs hold it.

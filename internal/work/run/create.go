@@ -42,6 +42,11 @@ func Create(ctx context.Context, desk Desk, home string, in InitInput) (InitResu
 		return InitResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("root", root),
 			"a run cannot be made inside another run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
 	}
+	if _, inside := artifact.Inside(home, root); !inside && tidegate.ActorOf(ctx).Kind == tidegate.Agent {
+		if err := CheckOutside(ctx, desk, "root_override", root); err != nil {
+			return InitResult{}, err
+		}
+	}
 	entered := ledgerSize(desk, filepath.Dir(root))
 	out := in.result(root)
 	if atHome {

@@ -1,10 +1,13 @@
 package run
 
 import (
+	"context"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/config"
 )
 
 // Holder is the run or folder of code changes that a path lies in.
@@ -51,6 +54,37 @@ func HolderOf(desk Desk, path string) Holder {
 			return Holder{}
 		}
 	}
+}
+
+// CheckOutside returns WRITE_FAILED for the path of a file or folder outside of all runs that a
+// program could take orders from, links followed: by its own name, or, where an agent chose the
+// path, by that of a folder above it. Folders above those that the caller may reach are the
+// person's choice.
+func CheckOutside(ctx context.Context, desk Desk, arg, given string) error {
+	above := tidegate.ActorOf(ctx).Kind == tidegate.Agent
+	for _, full := range []string{given, withoutLinks(given)} {
+		for at := desk.Reach.Beyond(full); at != path.Dir(at); at = path.Dir(at) {
+			if why := config.Obeyed(path.Base(at)); why != "" {
+				return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs(arg, tidegate.Cut(given), "name", tidegate.Cut(path.Base(at)), "reason", why),
+					"nothing is written to %s, because of %q: %s", tidegate.Cut(given), tidegate.Cut(path.Base(at)), why)
+			}
+			if !above {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// withoutLinks is a path with the links in that part of it that exists followed.
+func withoutLinks(full string) string {
+	for at := full; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			rest, _ := filepath.Rel(at, full)
+			return filepath.Join(real, rest)
+		}
+	}
+	return full
 }
 
 func isChanges(desk Desk, dir string) bool {

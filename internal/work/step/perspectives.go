@@ -66,7 +66,7 @@ func WritePerspectives(ctx context.Context, desk run.Desk, in PerspectivesInput)
 		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("perspectives_path", in.PerspectivesPath),
 			"perspectives cannot be written into a folder of code changes: %s", holder.Changes)
 	case holder.Run == "":
-		return writeFreely(desk, in)
+		return writeFreely(ctx, desk, in)
 	}
 	return run.With(ctx, desk, filepath.Join(holder.Run, run.ManifestFile), func(r *run.Run, out *PerspectivesResult) error {
 		return writeInRun(ctx, r, in, out)
@@ -75,9 +75,12 @@ func WritePerspectives(ctx context.Context, desk run.Desk, in PerspectivesInput)
 
 // writeFreely writes perspectives outside any run. An agent can name any path, so
 // only a file that is, or becomes, a file of perspectives is written.
-func writeFreely(desk run.Desk, in PerspectivesInput) (PerspectivesResult, error) {
+func writeFreely(ctx context.Context, desk run.Desk, in PerspectivesInput) (PerspectivesResult, error) {
 	refused := func(problem string) error {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("perspectives_path", in.PerspectivesPath), "%s: %s", problem, in.PerspectivesPath)
+	}
+	if err := run.CheckOutside(ctx, desk, "perspectives_path", in.PerspectivesPath); err != nil {
+		return PerspectivesResult{}, err
 	}
 	if !strings.HasSuffix(filepath.Base(in.PerspectivesPath), "perspectives.json") {
 		return PerspectivesResult{}, refused("a file of perspectives has a name that ends in perspectives.json")

@@ -23,13 +23,13 @@ func likeReviews(t *testing.T) (perspectives, dir string) {
 
 func TestAReportNeverReplacesWhatIsJudged(t *testing.T) {
 	perspectives, dir := likeReviews(t)
-	for _, path := range []string{perspectives, filepath.Join(dir, "a.md"), dir + "/../wave-1/./b.md"} {
+	for path, want := range map[string]tidegate.Code{perspectives: tidegate.InvalidArgs, filepath.Join(dir, "a.md"): tidegate.WriteFailed, dir + "/../wave-1/./b.md": tidegate.WriteFailed} {
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
-		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
+		if tidegate.CodeOf(err) != want {
 			t.Errorf("report_path %s: got %v", path, err)
 		}
 		if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -49,13 +49,13 @@ func TestAReportNeverReplacesWhatIsJudgedByAnotherName(t *testing.T) {
 		}
 		return path
 	}
-	elsewhere := filepath.Join(root, "elsewhere.md")
+	elsewhere := filepath.Join(root, "elsewhere.json")
 	must.Do(t, os.Rename(filepath.Join(dir, "b.md"), elsewhere))
-	if err := os.Symlink("../elsewhere.md", filepath.Join(dir, "b.md")); err != nil {
+	if err := os.Symlink("../elsewhere.json", filepath.Join(dir, "b.md")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
 	for name, path := range map[string]string{
-		"through a link to the folder": filepath.Join(link("wave-1", "same"), "a.md"),
+		"through a link to the folder": filepath.Join(link(".", "same"), "elsewhere.json"),
 		"a link to the contracts":      link(filepath.Base(perspectives), "contracts.json"),
 		"where an output's link leads": elsewhere,
 	} {

@@ -21,7 +21,7 @@ type WaveReviewInput struct {
 	OutputsDir       string   `json:"outputs_dir" path:"absolute" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
 	PerspectiveIDs   []string `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
 	MaxFailures      int      `json:"max_failures,omitzero" jsonschema:"most outputs to name among those that failed; all are judged" min:"1" max:"500" default:"25"`
-	ReportPath       string   `json:"report_path,omitzero" path:"absolute" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
+	ReportPath       string   `json:"report_path,omitzero" path:"absolute" jsonschema:"absolute path to write the result to, a .json file in a folder that exists" writes:"true"`
 	// Progress is that of [wave.Outputs].
 	Progress func(done, total int) `json:"-"`
 }
@@ -113,7 +113,7 @@ func (in WaveReviewInput) review(ctx context.Context, desk run.Desk, judge func(
 // reviewIntoFile writes the report to a file that belongs to no run, and that is
 // nothing which the review reads, by whatever name.
 func (in WaveReviewInput) reviewIntoFile(ctx context.Context, desk run.Desk, holder run.Holder) (wave.ReviewResult, error) {
-	if err := freeForReport(desk, holder, in.ReportPath); err != nil {
+	if err := freeForReport(ctx, desk, holder, in.ReportPath); err != nil {
 		return wave.ReviewResult{}, err
 	}
 	var replaced fs.FileInfo
@@ -180,17 +180,21 @@ func (in WaveReviewInput) reportReplacesInput() error {
 		"report_path must not be one of the files that the review reads")
 }
 
-// othersNames are names of files that give the folder in which they lie a meaning,
-// or decide about it. They are refused because an agent chooses the path of a
-// report, and some of its content.
-var othersNames = []string{run.ManifestFile, "gates.json", "STATE.yaml", "REVIEW.md", "allowed_signers", "tidegate.toml"}
-
-func freeForReport(desk run.Desk, holder run.Holder, path string) error {
+// freeForReport refuses a place that means something to a program, because an agent chooses
+// the path of a report, and some of its content. Many programs look for a folder's settings in
+// files of other kinds than JSON; a manifest and gates make a run of their folder.
+func freeForReport(ctx context.Context, desk run.Desk, holder run.Holder, path string) error {
 	if holder.Changes != "" {
 		return notForReport(path, "it lies in a folder of code changes")
 	}
-	if name := filepath.Base(path); strings.HasPrefix(name, ".") || slices.Contains(othersNames, name) {
-		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("report_path", path), "a report cannot have a name that means something else to a program: %s", path)
+	if err := run.CheckOutside(ctx, desk, "report_path", path); err != nil {
+		return err
+	}
+	refused := func(problem string) error {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("report_path", path), "%s: %s", problem, path)
+	}
+	if name := strings.ToLower(filepath.Base(path)); !strings.HasSuffix(name, ".json") || name == run.ManifestFile || name == "gates.json" {
+		return refused("a report has a name that ends in .json and that no file of a run has")
 	}
 	data, err := desk.Reach.ReadDocument("report_path", path)
 	if err != nil && tidegate.CodeOf(err) != tidegate.InvalidJSON {
@@ -199,7 +203,7 @@ func freeForReport(desk run.Desk, holder run.Holder, path string) error {
 	if doc, err := codec.Parse(data); err == nil && doc.Get("results").Kind() == codec.Array && doc.Get("retry_directives").Kind() == codec.Array {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("report_path", path), "the file that is there holds something other than a wave review: %s", path)
+	return refused("the file that is there holds something other than a wave review")
 }
 
 func notForReport(path, problem string) error {
