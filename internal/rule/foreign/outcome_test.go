@@ -48,11 +48,16 @@ func TestOutcomes(t *testing.T) {
 		{"nobody read it, and that fails", "", by(FailUnread), []string{quayPage}, Failed, "1 sentence:"},
 		{"one in two cannot be checked", "It employs 36 people [2].", by(FailMissing), []string{quayPage}, NoErrorByRule, "1 unchecked"},
 		{"one cannot be checked, and that fails", "It employs 36 people [2].", by(FailUnchecked), []string{quayPage}, Failed, "1 unchecked"},
+		{"one asks", "Who pays for the quay?", by(FailMissing), []string{quayPage}, NoErrorByRule, "1 structural"},
 		{"more than half cannot be checked", "It employs 36 people [2]. It has nine cranes [2].", by(FailMissing, FailDead), []string{quayPage}, Failed, "2 unchecked"},
 	} {
 		r := judged(t, fmt.Sprintf(quay, test.more), test.options, test.pages...)
 		if r.Outcome != test.want || r.Pass || r.Passed() != (test.want != Failed) || !strings.Contains(r.Line(), test.says) {
 			t.Errorf("%s: %s, pass %v, %s", test.name, r.Outcome, r.Pass, r.Line())
+		}
+		if s := &r.Summary; s.Found+s.Weak+s.Missing+s.Unchecked+s.Structural+s.Uncited != s.Sentences ||
+			!strings.Contains(r.Line(), fmt.Sprintf("of %d the words and numbers are on the cited page, %d weak, %d missing there, %d unchecked, %d structural, %d uncited;", s.Found, s.Weak, s.Missing, s.Unchecked, s.Structural, s.Uncited)) {
+			t.Errorf("%s: the line does not add up to %d: %s", test.name, s.Sentences, r.Line())
 		}
 		if r.Report().Summary != r.Line() {
 			t.Errorf("%s: the report says %s", test.name, r.Report().Summary)
@@ -123,6 +128,16 @@ func TestTheWorstComesFirst(t *testing.T) {
 	first := fmt.Sprint(r.Sentences[r.worst()[0]].blocks())
 	if !strings.Contains(first, "the page says: The new quay of Elsgate cost the town 210,000 euro") || !strings.Contains(first, "https://pages.example/1#:~:text=The%20new%20quay%20of%20Elsgate%20cost") {
 		t.Error(first)
+	}
+}
+
+// TestANameThatIsNotThereIsSaid holds that a name which only a remark is about is said where the
+// sentence is shown.
+func TestANameThatIsNotThereIsSaid(t *testing.T) {
+	t.Parallel()
+	r := judged(t, fmt.Sprintf(quay, "The new quay of Elsgate cost the town 310,000 euro in the spring of 2024, says Konrad Adler [1]."), Options{FailOn: []string{FailMissing}}, quayPage)
+	if shown := fmt.Sprint(r.Report().Blocks); !strings.Contains(shown, "noted only: Konrad Adler is not there") {
+		t.Error(shown)
 	}
 }
 

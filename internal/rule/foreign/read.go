@@ -85,6 +85,9 @@ func Read(name string, body []byte) (*Document, error) {
 	d.sentences(blocks, l)
 	d.NotMatched = d.notMatched(l)
 	if len(d.Sentences) == 0 {
+		if d.Format == "pdf" {
+			return nil, refused(name, "no sentence can be read from this PDF: it is broken, or its pages are pictures", "open it in a viewer, and save it as text, or print it as a PDF with text")
+		}
 		return nil, unreadable(name, "it was read as "+d.Format+" and has no sentence")
 	}
 	if len(d.Citations) > maxMarks {

@@ -222,3 +222,14 @@ func TestHostileReports(t *testing.T) {
 		}
 	}
 }
+
+// TestAPDFWithoutTextSaysWhatHelps: nothing can be read from a broken file, and its ending is not
+// to blame.
+func TestAPDFWithoutTextSaysWhatHelps(t *testing.T) {
+	_, err := foreign.Read("broken.pdf", []byte("%PDF-1.7\nnothing follows"))
+	e := tidegate.AsError(err)
+	help, _ := e.Details.Get("help")
+	if e.Code != tidegate.SchemaValidationFailed || !strings.Contains(e.Message, "it is broken, or its pages are pictures") || !strings.Contains(fmt.Sprint(help), "save it as text") {
+		t.Errorf("%v, %v", err, help)
+	}
+}

@@ -91,10 +91,10 @@ func (r *Result) Line() string {
 		line = fmt.Sprintf("no error found by rule; %s read by nobody (%s). ", were(r.unread()), ruleFigures)
 	}
 	if s.Found+s.Weak+s.Missing == 0 {
-		return line + fmt.Sprintf("%s, %d cited, %d carried, %d uncited; no page was looked at", report.Counted(s.Sentences, "sentence"), s.Cited, s.Carried, s.Uncited)
+		return line + fmt.Sprintf("%s, %d cited, %d carried, %d structural, %d uncited; no page was looked at", report.Counted(s.Sentences, "sentence"), s.Cited, s.Carried, s.Structural, s.Uncited)
 	}
-	line += fmt.Sprintf("%s: of %d the words and numbers are on the cited page, %d weak, %d missing there, %d unchecked, %d uncited; %s, %d of them dead",
-		report.Counted(s.Sentences, "sentence"), s.Found, s.Weak, s.Missing, s.Unchecked, s.Uncited, report.Counted(s.Sources.Total, "source"), s.Sources.Invalid)
+	line += fmt.Sprintf("%s: of %d the words and numbers are on the cited page, %d weak, %d missing there, %d unchecked, %d structural, %d uncited; %s, %d of them dead",
+		report.Counted(s.Sentences, "sentence"), s.Found, s.Weak, s.Missing, s.Unchecked, s.Structural, s.Uncited, report.Counted(s.Sources.Total, "source"), s.Sources.Invalid)
 	if read := s.Read; read != nil {
 		line += fmt.Sprintf("; by a second reader %d supported, %d partly, %d unclear, %d unsupported, %d not read", read.Supported, read.Partly, read.Unclear, read.Unsupported, read.Unread)
 	}
@@ -239,6 +239,11 @@ func (s *Judged) blocks() []report.Block {
 	}
 	if s.Verdict != "" {
 		wrong = append(wrong, s.heard())
+	}
+	for _, f := range s.Findings {
+		if f.Level == claim.Remark {
+			wrong = append(wrong, "noted only: "+s.said(f))
+		}
 	}
 	if len(s.Windows) > 0 {
 		w := &s.Windows[0]
