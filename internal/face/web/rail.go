@@ -132,8 +132,8 @@ func (s *Site) rail(ctx context.Context, link linker) []railGroup {
 		}
 	}
 	answers, _ := s.keptAbout("")
-	for _, a := range answers[:min(len(answers), railShows)] {
-		finished.Items = append(finished.Items, railItem{State: good("answered"), Title: cmp.Or(report.Visible(a.Question), a.ID), Note: "an answer", Link: link("answer", a.ID), at: a.CreatedAt})
+	for _, a := range s.answerRows(answers[:min(len(answers), railShows)]) {
+		finished.Items = append(finished.Items, railItem{State: a.State, Title: cmp.Or(report.Visible(a.Question), a.AnswerID), Note: "a question, " + a.State.Word, Link: link("answer", a.AnswerID), at: a.At})
 	}
 	slices.SortStableFunc(finished.Items, func(a, b railItem) int { return strings.Compare(b.at, a.at) })
 	if list, err := tgchange.All(s.Desk, s.Project); err == nil {

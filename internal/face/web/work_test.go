@@ -607,8 +607,12 @@ func TestAnswersAndUpdatesHavePages(t *testing.T) {
 	write := writeAnswers(t, folder)
 	write("answers/2026-03-02-cccccc/about.json", `nonsense`)
 	write("answers/2026-03-02-cccccc/result.json", `nonsense`)
+	write("answers/2026-03-02-dddddd/about.json", `{"schema_version":"answer.v1","id":"2026-03-02-dddddd","created_at":"2026-03-02T09:00:00Z","question":"Who pays?","of":[{"kind":"run","id":"rain"}]}`)
+	write("answers/2026-03-02-dddddd/result.json", `{"ok":true,"pass":false,"answer_id":"2026-03-02-dddddd","of":[{"kind":"run","id":"rain"}],"question":"Who pays?","why":"the agent failed","sentences":[],"sources":[],"next":""}`)
 	b := visit(t, s, nil)
-	_, page := b.get(t, "/answers/2026-03-02-aaaaaa")
+	_, page := b.get(t, "/audits")
+	inOrder(t, page, `<span class="sign waiting"`, "Who pays?", "a question, not answered", `<span class="sign good"`, "How &lt;script&gt;much", "a question, answered")
+	_, page = b.get(t, "/answers/2026-03-02-aaaaaa")
 	inOrder(t, page, `href="/runs/rain/report"`, "How &lt;script&gt;much", "1 sentence: 1 stands.", "It rains 3 mm more.", "It rains <mark>3 mm more</mark> &lt;b&gt;now", ">Sources</h2>", "&lt;img")
 	if strings.Contains(page, `href="javascript`) || strings.Contains(page, "<script>much") {
 		t.Error("an answer acts on the page")
