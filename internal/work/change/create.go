@@ -74,7 +74,7 @@ func keepReview(ctx context.Context, desk run.Desk, project string, p review.Pay
 		warnings = append(warnings, "the review cannot be bound to the files of the project: "+about.Problem)
 	}
 	if with.Findings == nil { // what we asked for ourselves was judged by it
-		warnings = append(warnings, outsideChange(ctx, desk, project, about, p)...)
+		warnings = append(warnings, misplaced(ctx, desk, project, about, p)...)
 	}
 	counts := p.Counts()
 	return Created{
@@ -87,9 +87,9 @@ func keepReview(ctx context.Context, desk run.Desk, project string, p review.Pay
 	}, nil
 }
 
-// outsideChange are warnings about issues in files that the change does not touch. Where it
-// is not known what the change is, there are none.
-func outsideChange(ctx context.Context, desk run.Desk, project string, about git.Tree, p review.Payload) []string {
+// misplaced are warnings about issues in files that the change does not touch, and at lines
+// that their files do not have. Where it is not known what the change is, there are none.
+func misplaced(ctx context.Context, desk run.Desk, project string, about git.Tree, p review.Payload) []string {
 	if about.Digest == "" {
 		return nil
 	}
@@ -105,12 +105,16 @@ func outsideChange(ctx context.Context, desk run.Desk, project string, about git
 		return nil
 	}
 	defer d.Close()
-	if d.FromNothing() || len(d.Files)+len(d.LeftOut) == 0 {
-		return nil
-	}
+	known := !d.FromNothing() && len(d.Files)+len(d.LeftOut) > 0
 	var warnings []string
 	for i, issue := range p.Issues {
-		if name := filepath.ToSlash(issue.File); name != "" && !d.Touches(name) && !d.Touches(d.Prefix()+name) {
+		name := filepath.ToSlash(issue.File)
+		if text, ok, err := d.Text(ctx, name); ok && err == nil && issue.Line != nil {
+			if n := review.CountLines(text); *issue.Line > int64(n) {
+				warnings = append(warnings, fmt.Sprintf("issues[%d].line %d is beyond the end of %s, which has %s", i, *issue.Line, tidegate.Cut(name), report.Counted(n, "line")))
+			}
+		}
+		if known && name != "" && !d.Touches(name) && !d.Touches(d.Prefix()+name) {
 			warnings = append(warnings, fmt.Sprintf("issues[%d].file %q is not in the change, which is compared with %s",
 				i, tidegate.Cut(issue.File), d.Since()))
 		}

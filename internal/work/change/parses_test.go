@@ -34,19 +34,21 @@ func TestParses(t *testing.T) {
 }
 
 // TestIssuesOutsideTheChange: an issue in a file that the change does not touch is a
-// warning of the result, where it is known what the change is.
+// warning of the result, where it is known what the change is; one beyond the end of its file
+// is one, too.
 func TestIssuesOutsideTheChange(t *testing.T) {
 	dir := repo.New(t)
 	repo.Write(t, dir, "other.go", "package p\n")
 	repo.Commit(t, dir)
 	payload := must.Get(codec.Parse([]byte(`{"change_id":"c","verdict":"NEEDS_FIX","summary":"s","issues":[
 		{"title":"a","severity":"Low","category":"Bug","file":"main.go","description":"d"},
-		{"title":"b","severity":"Low","category":"Bug","file":"other.go","description":"d"}]}`)))(t)
+		{"title":"b","severity":"Low","category":"Bug","file":"other.go","line":2,"description":"d"},
+		{"title":"c","severity":"Low","category":"Bug","file":"other.go","line":1,"description":"d"}]}`)))(t)
 	warned := func() string {
 		created := must.Get(CreateReview(t.Context(), always, dir, payload, false))(t)
 		return strings.Join(created.Warnings, "; ")
 	}
-	if got := warned(); strings.Contains(got, "is not in the change") {
+	if got := warned(); strings.Contains(got, "is not in the change") || !strings.Contains(got, "issues[1].line 2 is beyond the end of other.go, which has 1 line") || strings.Contains(got, "issues[2].line") {
 		t.Errorf("without a change: %s", got)
 	}
 	repo.Write(t, dir, "main.go", "package changed\n")
