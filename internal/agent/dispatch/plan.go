@@ -506,7 +506,7 @@ func (p Plan) Report() report.Report {
 	out.Add(report.Heading("Budget"), budget)
 	out.Add(report.Heading("What it will probably take"), report.Fields{
 		{Name: "jobs", Value: fmt.Sprintf("%d, and more with a second wave or another round of review", p.Jobs)},
-		{Name: "tokens", Value: about(p.Estimate.Tokens, Grouped(p.Estimate.Tokens), "none")},
+		{Name: "tokens", Value: about(p.Estimate.Tokens, Grouped(p.Estimate.Tokens), "none to pay for; recorded answers count by their length")},
 		{Name: "cost", Value: p.Estimate.cost()},
 		{Name: "time", Value: about(p.Estimate.Minutes, report.Counted(int(math.Ceil(p.Estimate.Minutes)), "minute"), "a moment")},
 		{Name: "reader", Value: p.Reading.words()},

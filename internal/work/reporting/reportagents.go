@@ -102,8 +102,10 @@ func (w *reportReader) charge(dir string, attempt, answer *codec.Value) error {
 		}
 		return nil
 	}
-	// Programs cost nothing that tidegate knows of, as the plan says.
-	if kind, _, named := strings.Cut(attempt.Get("driver").Str(), ":"); named && (kind == "exec" || kind == "acp") {
+	switch kind, _, named := strings.Cut(attempt.Get("driver").Str(), ":"); {
+	case kind == "recorded":
+		return nil // no model was asked
+	case named && (kind == "exec" || kind == "acp"): // which cost nothing that tidegate knows of, as the plan says
 		cost.Priced = true
 	}
 	prompt, err := w.read(dir + "/prompt.md")
