@@ -439,7 +439,7 @@ func (t *Team) within(budget map[string]float64) error {
 		case endpoint && (place.Local || place.Reports || place.Price != nil || agent.Model == ""): // which the endpoint names yet
 		case endpoint:
 			return tidegate.Errorf(tidegate.InvalidArgs, append(tidegate.Pairs("max-cost", nil, "agent", agent.Driver, "model", agent.Model), orTrust(t.project, "price")...),
-				"the price of %s is not known (prices of %s): give its tokens a price in tidegate.toml ([agents.%s] price = { input = 1.25, output = 10 }), or leave out --max-cost", agent.Model, place.Day, role)
+				"the price of %s is not known (docs/setup.md lists those of %s): give its tokens a price in tidegate.toml ([agents.%s] price = { input = 1.25, output = 10 }), or leave out --max-cost", agent.Model, place.Day, role)
 		case name == "codex" || name == "gemini":
 			return tidegate.Errorf(tidegate.InvalidArgs, append(tidegate.Pairs("max-cost", nil, "agent", agent.Driver), orTrust(t.project, "price")...),
 				"%s does not say what it costs: give its tokens a price in tidegate.toml ([agents.%s] price = { input = 1.25, output = 10 }), or leave out --max-cost", agent.Driver, role)
