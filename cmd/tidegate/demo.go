@@ -16,6 +16,9 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
+// demoFolder begins the names of the temporary folders in which demos play, and which stay.
+const demoFolder = "tidegate-demo-"
+
 func demoCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "demo",
@@ -26,7 +29,7 @@ func demoCommand(env *catalog.Env) cli.Command {
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			folder := call.Flag("keep")
 			if folder == "" {
-				made, err := os.MkdirTemp("", "tidegate-demo-")
+				made, err := os.MkdirTemp("", demoFolder)
 				if err != nil {
 					return tidegate.Errorf(tidegate.WriteFailed, nil, "no folder for the demo can be made: %w", err)
 				}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/cell"
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/model"
 	"github.com/tidegate/tidegate/internal/agent/sandbox"
@@ -102,9 +104,27 @@ func modelFindings(ctx context.Context, env *catalog.Env) []finding {
 	}
 	set := finding{"Models", "keys", strings.Join(keys, ", "), report.Pass}
 	if len(keys) == 0 {
-		set.found, set.status = "none is set; `tidegate agents` shows which agents are there, and `tidegate setup` asks what to use", report.None
+		set.found, set.status = "none is set", report.None
 	}
-	return append([]finding{set}, searchFindings(ctx, env)...)
+	return append([]finding{set, clientsInstalled(len(keys) == 0)}, searchFindings(ctx, env)...)
+}
+
+// clientsInstalled says which clients are there and, where nothing else is either, what works
+// without an agent.
+func clientsInstalled(alone bool) finding {
+	var names []string
+	for _, c := range client.Clients() {
+		if _, err := exec.LookPath(c.Name); err == nil {
+			names = append(names, c.Name)
+		}
+	}
+	switch {
+	case len(names) > 0:
+		return finding{"Models", "clients", strings.Join(names, ", ") + "; `tidegate agents` says whether they are fit", report.None}
+	case !alone:
+		return finding{"Models", "clients", "none is installed", report.None}
+	}
+	return finding{"Models", "clients", "none is installed: `tidegate audit` by rule and `tidegate demo` need no agent; research, ask and review run do, and `tidegate setup` helps to get one", report.None}
 }
 
 // searchFindings says which search services are asked, what they lack, and which did not

@@ -125,6 +125,10 @@ func keptHere(env *catalog.Env) report.Report {
 	if env.ConfigDir != "" {
 		list(env.ConfigDir, "your configuration, and which files of projects you trust")
 	}
+	demos, _ := filepath.Glob(filepath.Join(os.TempDir(), demoFolder+"*")) // the pattern has no fault
+	for _, path := range demos {
+		list(path, "a demo, which you may remove")
+	}
 	r.Add(table)
 	r.Summary = fmt.Sprintf("%d bytes in %s; nothing was removed", sum, report.Counted(len(table.Rows), "place"))
 	return r
