@@ -144,6 +144,9 @@ func nothingFound(wanted Wanted, said []string, loaded config.Config) error {
 		add("or look at a finished run, without any agent", "tidegate demo")
 		names = "`tidegate setup` asks what to use, and `--agent …` names it"
 	}
+	if wanted.Flag == "--reviewer" {
+		add("or review without any agent", "`tidegate review prompt ID` prints what a reviewer is asked, `tidegate review create FILE` takes the answer")
+	}
 	return tidegate.Errorf(tidegate.InvalidArgs, append(details, Unavailable(problem)...), "%s; %s", problem, names)
 }
 

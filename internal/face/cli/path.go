@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -27,11 +27,12 @@ func absolute(dir, path string) string {
 // the message must not say that it was not found.
 func (p *Program) note(cmd *cobra.Command, operands []string) error {
 	var err error
+	p.typed = map[string]string{}
 	take := func(name, text string) {
 		if !utf8.ValidString(text) {
 			err = cmp.Or(err, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("argument", name), "%s is not UTF-8: rename the file or folder", name))
 		}
-		p.typed = append(p.typed, absolute(p.Dir, text))
+		p.typed[absolute(p.Dir, text)] = name
 	}
 	for _, text := range operands {
 		take(strconv.Quote(text), text)
@@ -48,7 +49,7 @@ func (p *Program) misplaced(err error) error {
 		return err
 	}
 	path, _ := e.Details[0].Value.(string)
-	if !slices.Contains(p.typed, path) {
+	if _, typed := p.typed[path]; !typed {
 		return err
 	}
 	info, missing := os.Stat(path)
@@ -68,11 +69,15 @@ func (p *Program) misplaced(err error) error {
 func (p *Program) lookAround(e *tidegate.Error) string {
 	for _, d := range e.Details {
 		path, _ := d.Value.(string)
-		if !slices.Contains(p.typed, path) {
+		name, typed := p.typed[path]
+		if !typed {
 			continue
 		}
+		if !strings.HasPrefix(name, "--") {
+			name = "the path"
+		}
 		for {
-			folder, name := filepath.Dir(path), filepath.Base(path)
+			folder, last := filepath.Dir(path), filepath.Base(path)
 			entries, err := os.ReadDir(folder)
 			if err != nil && folder != path {
 				path = folder
@@ -82,10 +87,10 @@ func (p *Program) lookAround(e *tidegate.Error) string {
 			for _, entry := range entries {
 				names = append(names, entry.Name())
 			}
-			if like := codec.Nearest(name, names); like != "" {
-				return folder + " has no " + name + "; did you mean " + like + "?"
+			if like := codec.Nearest(last, names); like != "" {
+				return folder + " has no " + last + "; did you mean " + like + "?"
 			}
-			return "Check the path: " + folder + " has no " + name + "."
+			return "Check " + name + ": " + folder + " has no " + last + "."
 		}
 	}
 	return ""

@@ -49,7 +49,7 @@ type Program struct {
 	Dir            string // the working folder, against which paths are made absolute
 	Log            *slog.LevelVar
 
-	typed []string // the operands and flags that may be paths, absolute
+	typed map[string]string // the operands and flags that may be paths, absolute, each with its name
 }
 
 // Terminal is what is known of stdin, stdout and stderr.

@@ -117,7 +117,11 @@ func (p *Program) advice(command string, e *tidegate.Error) string {
 	if _, helped := e.Details.Get("help"); helped {
 		return ""
 	}
+	named := strings.Contains(e.Message, "`tidegate ")
 	if e.Code == tidegate.FileNotFound {
+		if named {
+			return ""
+		}
 		if around := p.lookAround(e); around != "" {
 			return around
 		}
@@ -126,7 +130,7 @@ func (p *Program) advice(command string, e *tidegate.Error) string {
 		x, _ := tidegate.Explain(e.Code)
 		return x.Fix
 	}
-	if strings.Contains(e.Message, "did you mean ") || strings.Contains(e.Message, "`tidegate ") {
+	if strings.Contains(e.Message, "did you mean ") || named {
 		return ""
 	}
 	return "`" + command + " --help` shows what is expected."

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -113,7 +114,7 @@ func Open(ctx context.Context, desk run.Desk, runs, workdir, name string) (*Item
 		if meant != "" {
 			meant = "; did you mean" + meant
 		}
-		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name), "there is no run and no audit %q%s", tidegate.Cut(name), meant)
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name), "there is no run and no audit %q%s", tidegate.Cut(name), cmp.Or(meant, "; `tidegate run list` and `tidegate audit list` show what there is"))
 	}
 	return nil, err
 }

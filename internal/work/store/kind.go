@@ -128,7 +128,7 @@ func (k Kind) Find(reach artifact.Reach, home, workdir, name string) (string, er
 		home = "a home of " + k.Noun + "s, which is not known (set TIDEGATE_HOME),"
 	}
 	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs(k.Noun, name, "searched", candidates),
-		"there is no %s %q: neither an id under %s nor the folder of one", k.Noun, tidegate.Cut(name), home)
+		"there is no %s %q: neither an id under %s nor the folder of one; `tidegate %s list` shows what there is", k.Noun, tidegate.Cut(name), home, k.Noun)
 }
 
 // fileAt is the path of the file that stands at path or in the folder there.
