@@ -2,6 +2,7 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -256,4 +257,179 @@ func Touch(files []File) Touched {
 func (t Touched) Has(file string, line int64) bool {
 	lines, found := t[file]
 	return found && (line < 1 || lines[int(line)])
+}
+
+// The limits of the search for renamed files.
+const (
+	mostPairs = 40_000 // of a file that is gone and one that is new
+	alike     = 0.5    // how much of the larger file must stand in both
+)
+
+// JoinRenames makes one file of a deleted and an added one that have at least half
+// of their text in common, so that a reviewer sees what was edited and not the whole
+// text twice. The most similar go first. The files stay in order.
+func JoinRenames(files []File) []File {
+	var gone, added []int
+	for i, f := range files {
+		switch {
+		case f.From != "" || len(f.Before)+len(f.After) == 0:
+		case f.After == nil:
+			gone = append(gone, i)
+		case f.Before == nil:
+			added = append(added, i)
+		}
+	}
+	if len(gone)*len(added) > mostPairs {
+		return files
+	}
+	lines := make([]map[string]int, len(gone))
+	for i, from := range gone {
+		lines[i] = countLines(files[from].Before)
+	}
+	type pair struct {
+		from, to int
+		score    float64
+	}
+	var pairs []pair
+	for _, to := range added {
+		for i, from := range gone {
+			if score := similar(files[from].Before, files[to].After, lines[i]); score >= alike {
+				pairs = append(pairs, pair{from, to, score})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.score, a.score) })
+	joined := map[int]bool{}
+	files = slices.Clone(files)
+	for _, p := range pairs {
+		if joined[p.from] || joined[p.to] {
+			continue
+		}
+		joined[p.from], joined[p.to] = true, true
+		f := &files[p.to]
+		f.From, f.Before, f.ModeBefore = files[p.from].Name, files[p.from].Before, files[p.from].ModeBefore
+	}
+	kept := files[:0]
+	for i, f := range files {
+		if f.After != nil || !joined[i] {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func countLines(text []byte) map[string]int {
+	counts := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		counts[line]++
+	}
+	return counts
+}
+
+// similar is how much of the larger of two texts stands in both, from 0 to 1. Lines
+// are those of before.
+func similar(before, after []byte, lines map[string]int) float64 {
+	largest := max(len(before), len(after))
+	if float64(min(len(before), len(after))) < alike*float64(largest) {
+		return 0
+	}
+	common, used := 0, map[string]int{}
+	for line := range strings.Lines(string(after)) {
+		if used[line] < lines[line] {
+			used[line]++
+			common += len(line)
+		}
+	}
+	return float64(common) / float64(largest)
+}
+
+// Part is as much of a diff as one prompt holds.
+type Part struct {
+	Text  string
+	Files []string // whose changes it shows, wholly or in part
+}
+
+// Split is the diff of files as text, in parts of at most limit bytes: files stay
+// together where they fit, otherwise their hunks, otherwise the lines of one.
+// Every line stands in exactly one part. A line that does not fit by itself is a
+// part of its own. With functions, a change is shown with all of the function around it.
+func Split(files []File, limit int, functions bool) []Part {
+	s := splitter{limit: limit, functions: functions}
+	for _, f := range files {
+		s.file(f)
+	}
+	s.flush()
+	return s.parts
+}
+
+// splitter fills one part after the other.
+type splitter struct {
+	limit     int
+	functions bool
+	parts     []Part
+	text      strings.Builder
+	files     []string
+}
+
+func (s *splitter) flush() {
+	if s.text.Len() > 0 {
+		s.parts = append(s.parts, Part{s.text.String(), s.files})
+		s.text.Reset()
+		s.files = nil
+	}
+}
+
+func (s *splitter) fits(n int) bool { return s.text.Len()+n <= s.limit }
+
+func (s *splitter) file(f File) {
+	var hunks []string
+	size := len(f.heading())
+	after := splitLines(f.After)
+	for _, hunk := range f.hunks(s.functions) {
+		hunks = append(hunks, hunkText(hunk, after))
+		size += len(hunks[len(hunks)-1])
+	}
+	if !s.fits(size) {
+		s.flush()
+	}
+	s.open(f)
+	for _, hunk := range hunks {
+		if !s.fits(len(hunk)) && len(f.heading())+len(hunk) <= s.limit {
+			s.open(f)
+		}
+		if s.fits(len(hunk)) {
+			s.text.WriteString(hunk)
+			continue
+		}
+		for line := range strings.Lines(hunk) {
+			if !s.fits(len(line)) {
+				s.open(f)
+			}
+			s.text.WriteString(line)
+		}
+	}
+}
+
+// open begins the lines of a file, in a new part where the current one already
+// shows lines of the file.
+func (s *splitter) open(f File) {
+	if n := len(s.files); n > 0 && s.files[n-1] == f.Name {
+		s.flush()
+	}
+	s.text.WriteString(f.heading())
+	s.files = append(s.files, f.Name)
+}
+
+// hunkText is a hunk below the name of the function that it begins in.
+func hunkText(hunk Hunk, after []string) string {
+	var b strings.Builder
+	name := ""
+	if at := slices.IndexFunc(hunk, func(l Line) bool { return l.Number > 0 }); at >= 0 {
+		name = " " + cutBytes(markdown.Show(function(after, hunk[at].Number)))
+	}
+	b.WriteString(strings.TrimRight("@@"+name, " ") + "\n")
+	for _, line := range hunk {
+		line.write(&b)
+	}
+	return b.String()
 }

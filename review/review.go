@@ -10,6 +10,16 @@
 // The package opens no file and knows nothing of changes, histories or faces.
 package review
 
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
 // Verdict is the outcome of a review. The empty verdict means that a file does
 // not say, or not clearly, what the outcome is.
 type Verdict string
@@ -112,3 +122,79 @@ func (p Payload) Counts() Counts {
 	}
 	return c
 }
+
+// AgentdVerdict is the verdict that the Agentd implementation workflow reads in a
+// REVIEW.md: a checked box anywhere in the text, otherwise a verdict heading
+// followed by the word, by plain substring search. The empty verdict is Agentd's
+// Unknown. It returns INVALID_STATE for a file that is not UTF-8, on which Agentd
+// fails.
+func AgentdVerdict(data []byte) (Verdict, error) {
+	if !utf8.Valid(data) {
+		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("reason", "not UTF-8"),
+			"REVIEW.md is not valid UTF-8, so Agentd cannot read it")
+	}
+	// Agentd's lower case of U+0130 keeps the dot as a second character; Go's does
+	// not, and would find a heading where Agentd finds none.
+	text := strings.ToLower(strings.ReplaceAll(string(data), "\u0130", "i\u0307"))
+	if v := firstFound(text, "[x] "); v != "" {
+		return v, nil
+	}
+	return firstFound(normaliseVerdict(text), agentdHeading+"\n"), nil
+}
+
+const agentdHeading = "## verdict"
+
+func firstFound(text, before string) Verdict {
+	for _, v := range []Verdict{Approved, NeedsFix, MajorIssues} {
+		if strings.Contains(text, before+strings.ToLower(v.token())) {
+			return v
+		}
+	}
+	return ""
+}
+
+// normaliseVerdict puts exactly one line feed between the first verdict heading
+// and the next text, and trims the line on which that text stands.
+func normaliseVerdict(text string) string {
+	before, after, found := strings.Cut(text, agentdHeading)
+	if !found {
+		return text
+	}
+	line, rest := strings.TrimLeftFunc(after, unicode.IsSpace), ""
+	if end := strings.IndexByte(line, '\n'); end >= 0 {
+		line, rest = line[:end], line[end:]
+	}
+	return before + agentdHeading + "\n" + strings.TrimSpace(line) + rest
+}
+
+// earlierNames are what earlier tools called the keys and values of the model.
+var earlierNames = map[string]string{
+	"file_path":     "file",
+	"filename":      "file",
+	"path":          "file",
+	"line_number":   "line",
+	"details":       "description",
+	"suggestion":    "recommendation",
+	"fix":           "recommendation",
+	"type":          "category",
+	"tests":         "test_results",
+	"findings":      "issues",
+	"pass":          "passed",
+	"fail":          "failed",
+	"needs_changes": string(NeedsFix),
+	"critical":      string(High),
+	"minor":         string(Low),
+}
+
+// probablyMeant is the candidate that a misspelt word stands for, or "": an
+// earlier name of it, or the nearest one.
+func probablyMeant(word string, candidates []string) string {
+	if name := earlierNames[strings.ToLower(word)]; slices.Contains(candidates, name) {
+		return name
+	}
+	return codec.Nearest(word, candidates)
+}
+
+// CommentMark is the first line of a review that is shown as a comment: by it the
+// next one finds its predecessor and takes its place. A reader does not see it.
+func CommentMark(changeID string) string { return "<!-- tidegate review " + changeID + " -->" }

@@ -217,3 +217,83 @@ func (t *Tool) InputSchema() *codec.Value { in, _ := t.schemas(); return in }
 
 // OutputSchema is the JSON Schema of a successful result.
 func (t *Tool) OutputSchema() *codec.Value { _, out := t.schemas(); return out }
+
+// Listing is what `tidegate tools --json` prints.
+type Listing struct {
+	Tools []Entry `json:"tools"`
+}
+
+// Entry is one tool of a [Listing].
+type Entry struct {
+	Name         string       `json:"name"`
+	Summary      string       `json:"summary"`
+	Effect       string       `json:"effect"`
+	InputSchema  *codec.Value `json:"input_schema"`
+	OutputSchema *codec.Value `json:"output_schema"`
+}
+
+// List describes tools for a program.
+func List(tools []*Tool) Listing {
+	var l Listing
+	for _, t := range tools {
+		l.Tools = append(l.Tools, Entry{t.Name, t.Summary, t.Effect.String(), t.InputSchema(), t.OutputSchema()})
+	}
+	return l
+}
+
+// Overview describes tools for a person.
+func Overview(tools []*Tool) report.Report {
+	table := report.NewTable("Tool", "Command", "Effect", "What it does")
+	for _, t := range tools {
+		first, _, _ := strings.Cut(t.Summary, ". ")
+		command, about := "", first
+		if t.Command != nil {
+			command, about = t.Command.Path, t.Command.Short
+		}
+		table.Row(report.None, t.Name, command, t.Effect.String(), about)
+	}
+	r := report.Report{Name: "tools", Title: "Tools"}
+	r.Add(table)
+	return r
+}
+
+// Text is what is said about a tool, a command or a word, in a file beside its declaration.
+type Text struct{ Summary, Short, Long, Example string }
+
+// Texts are the chapters of files, by their names. A chapter is one thing:
+//
+//	# deep_research_wave_review
+//
+//	The summary, for models. The first sentence says when to use it.
+//
+//	## What the command does, one line for lists of commands
+//
+//	What the command is for, for people.
+//
+//	    tidegate wave review an example
+//
+// What has no summary begins with its second heading; a tool without a command ends with its
+// summary.
+func Texts(files ...string) map[string]Text {
+	found := map[string]Text{}
+	for _, file := range files {
+		for chapter := range strings.SplitSeq(strings.TrimPrefix(file, "# "), "\n# ") {
+			if name, body, ok := strings.Cut(chapter, "\n"); ok {
+				found[name] = readText(body)
+			}
+		}
+	}
+	return found
+}
+
+func readText(body string) Text {
+	summary, command, _ := strings.Cut(body, "\n## ")
+	short, command, _ := strings.Cut(command, "\n")
+	long, example, _ := strings.Cut(command, "\n    ")
+	return Text{
+		Summary: strings.ReplaceAll(strings.TrimSpace(summary), "\n", " "),
+		Short:   short,
+		Long:    strings.TrimSpace(long),
+		Example: strings.ReplaceAll(strings.TrimSpace(example), "\n    ", "\n"),
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // LintResult is what [Lint] finds in a document.
@@ -284,4 +285,64 @@ func (l *linter) sections(c Contract) {
 	case !slices.Contains(gaps, "Gaps"):
 		l.warn("GAPS_OTHER_CASE", path, "the pivot reads the section Gaps, not %q", gaps[0])
 	}
+}
+
+// Report shows the findings and, for programs, one case per perspective that
+// has any.
+func (r LintResult) Report() report.Report {
+	out := report.Report{
+		Name: "perspectives_check", Title: "Check of contracts", Status: report.PassIf(r.Pass),
+		Summary: fmt.Sprintf("%s: %s, %s.", report.Counted(r.Perspectives, "perspective"), report.Counted(r.Errors, "error"), report.Counted(r.Warnings, "warning")),
+	}
+	if r.Pass && r.Warnings > 0 {
+		out.Status = report.Warn
+	}
+	for _, f := range r.Findings {
+		name, status, level := "document", report.Fail, report.LevelError
+		if f.PerspectiveID != nil {
+			name = *f.PerspectiveID
+		}
+		if f.Level == "warning" {
+			status, level = report.Warn, report.LevelWarning
+		}
+		if n := len(out.Cases); n == 0 || out.Cases[n-1].Name != name {
+			out.AddCase(report.Case{Name: name, File: r.PerspectivesPath, Status: status})
+		}
+		last := &out.Cases[len(out.Cases)-1]
+		if status == report.Fail {
+			last.Status = report.Fail
+		}
+		last.Findings = append(last.Findings, report.Finding{
+			Rule: f.Rule, Level: level, Title: f.Path, Message: f.Message, Line: f.Line,
+		})
+	}
+	if len(out.Cases) == 0 {
+		out.AddCase(report.Case{Name: "document", File: r.PerspectivesPath, Status: report.Pass})
+	} else {
+		out.Add(report.Findings{})
+	}
+	if r.FindingsOmitted > 0 {
+		out.Add(report.Paragraph(report.Counted(r.FindingsOmitted, "more finding") + "; a higher --max-findings lists all."))
+	}
+	return out
+}
+
+// reservedNames are devices on Windows, whatever extension follows.
+var reservedNames = []string{
+	"con", "prn", "aux", "nul",
+	"com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
+	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+}
+
+// unportable says why an id cannot be the name of a file on every system, or
+// "". Such an id is valid, because a run usually stays where it was made.
+func unportable(id string) string {
+	stem, _, _ := strings.Cut(id, ".")
+	switch {
+	case slices.Contains(reservedNames, strings.ToLower(strings.TrimRight(stem, " "))):
+		return "is the name of a device on Windows"
+	case strings.ContainsAny(id, `<>:"|?*`):
+		return `has one of < > : " | ? *, which no file name on Windows can have`
+	}
+	return ""
 }

@@ -199,3 +199,91 @@ func IDFault(id string) string {
 	}
 	return ""
 }
+
+// SidecarVersion is the schema_version of the file beside an output that
+// records what the agent used.
+const SidecarVersion = "wave-output-meta.v1"
+
+// CheckToolUsage compares recorded use with a budget. Without a record nothing
+// was used. It returns INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE and, for the
+// first tool in byte order, TOOL_BUDGET_EXCEEDED.
+func CheckToolUsage(budget []ToolLimit, usage *codec.Value) error {
+	for _, limit := range budget {
+		if limit.Calls < 0 {
+			return tidegate.Errorf(tidegate.InvalidToolBudget, tidegate.Pairs("tool", limit.Tool, "limit", limit.Calls), "the budget of %s must be at least 0", limit.Tool)
+		}
+	}
+	if usage == nil {
+		return nil
+	}
+	if usage.Kind() != codec.Object {
+		return tidegate.Errorf(tidegate.InvalidToolUsage, tidegate.Pairs("tool_usage", usage.Kind().String()), "tool_usage must be an object of numbers")
+	}
+	for _, m := range usage.Members() {
+		if n, ok := m.Value.Float(); !ok || n < 0 {
+			return tidegate.Errorf(tidegate.InvalidToolUsage, tidegate.Pairs("tool", tidegate.Cut(m.Key), "recorded", m.Value), "the use of %q must be a number of at least 0", tidegate.Cut(m.Key))
+		}
+	}
+	for _, limit := range budget {
+		if n, _ := usage.Get(limit.Tool).Float(); n > limit.Calls {
+			return tidegate.Errorf(tidegate.ToolBudgetExceeded, tidegate.Pairs("tool", limit.Tool, "limit", limit.Calls, "recorded", n),
+				"%s was called %s times, the budget is %s", limit.Tool, strconv.FormatFloat(n, 'f', -1, 64), strconv.FormatFloat(limit.Calls, 'f', -1, 64))
+		}
+	}
+	return nil
+}
+
+// PerspectivesVersion is the schema_version of a document of perspectives.
+const PerspectivesVersion = "perspectives.v1"
+
+// PerspectivesShape is the table of perspectives.v1.
+func PerspectivesShape() codec.Shape {
+	id := codec.Ruled("1 to 128 bytes of UTF-8, unique; no /, \\, control character, leading dot or white space at its ends", IDFault)
+	contract := codec.Table(
+		codec.Field{Name: "max_words", Shape: codec.NumberFrom(0), About: "most words an output may have; every token between white space counts"},
+		codec.Field{Name: "max_sources", Shape: codec.NumberFrom(0), About: "most lines the Sources section may have"},
+		codec.Field{Name: "must_include_sections", Shape: codec.List(codec.NotBlank(), 0), About: "titles that must occur as top-level headings"},
+		codec.Field{Name: "tool_budget", Shape: codec.MapOf(codec.NumberFrom(0)), About: "most calls of each tool"},
+	)
+	return codec.Table(
+		codec.Field{Name: "schema_version", Shape: codec.Version(PerspectivesVersion)},
+		codec.Field{Name: "run_id", Shape: codec.NotBlank()},
+		codec.Field{Name: "created_at", Shape: codec.NotBlank()},
+		codec.Field{Name: "perspectives", Shape: codec.List(codec.Table(
+			codec.Field{Name: "id", Shape: id, About: "becomes the name of the output file"},
+			codec.Field{Name: "title", Shape: codec.NotBlank()},
+			codec.Field{Name: "agent_type", Shape: codec.NotBlank()},
+			codec.Field{Name: "track", Shape: codec.OneOf("standard", "independent", "contrarian")},
+			codec.Field{Name: "prompt_contract", Shape: contract, About: "what an output must meet"},
+			codec.Field{Name: "expected_platforms", Shape: codec.List(codec.Text(), 0), Optional: true},
+			codec.Field{Name: "platform_requirements", Optional: true, Shape: codec.List(codec.Table(
+				codec.Field{Name: "name", Shape: codec.NotBlank()},
+				codec.Field{Name: "reason", Shape: codec.NotBlank()},
+			), 0)},
+			codec.Field{Name: "tool_policy", Optional: true, Shape: codec.Table(
+				codec.Field{Name: "primary", Shape: codec.List(codec.Text(), 0), Optional: true},
+				codec.Field{Name: "secondary", Shape: codec.List(codec.Text(), 0), Optional: true},
+				codec.Field{Name: "forbidden", Shape: codec.List(codec.Text(), 0), Optional: true},
+			)},
+			codec.Field{Name: "source_artifact", Shape: codec.NotBlank(), Optional: true, About: "run-root-relative path of the output; default wave-1/<id>.md"},
+		), 0)},
+	)
+}
+
+// Unassigned is the run_id of a document that belongs to no run yet.
+const Unassigned = "unassigned"
+
+// Draft is a document to start from: three perspectives on a question, one of each
+// track, with a contract that the checks have nothing to say about.
+func Draft(question, createdAt string) *codec.Value {
+	one := func(id, track, title string) tidegate.Details {
+		return tidegate.Pairs("id", id, "title", title, "track", track, "agent_type", "researcher", "prompt_contract", tidegate.Pairs(
+			"max_words", 800, "max_sources", 10, "tool_budget", tidegate.Pairs("search_calls", 20, "fetch_calls", 40),
+			"must_include_sections", []string{"Findings", "Gaps", "Sources"}))
+	}
+	return codec.Of(tidegate.Pairs("schema_version", PerspectivesVersion, "run_id", Unassigned, "created_at", createdAt, "perspectives", []tidegate.Details{
+		one("overview", "standard", "What is known about it: "+question),
+		one("evidence", "independent", "What primary sources say about it: "+question),
+		one("doubts", "contrarian", "What speaks against the usual answer: "+question),
+	}))
+}

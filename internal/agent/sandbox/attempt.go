@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -384,4 +387,154 @@ func (e exit) String() string {
 		return "signal: " + e.Signal
 	}
 	return fmt.Sprintf("exit status %d", e.Code)
+}
+
+// repositoryFolder is where an agent's own repository lies in its attempt's folder.
+const repositoryFolder = "home/repository.git"
+
+var commitID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) })
+
+// lendRepository gives an agent that works in a folder of a project a repository of
+// its own: the project's objects to read, its commit as HEAD, no remote, and nothing
+// of the project's configuration. What is committed there changes nothing. It returns
+// the variables by which git finds it. Where there is no git, there is none.
+func (m Machine) lendRepository(ctx context.Context, f *Folder, task driver.Task, l *Sandbox) ([]string, error) {
+	r := task.Repository
+	if r == nil || m.Unconfined {
+		return nil, nil
+	}
+	if !commitID().MatchString(r.Head) || !filepath.IsAbs(r.Objects) {
+		return nil, driver.Failf(driver.Unavailable, "the repository of the task is none")
+	}
+	version := "0"
+	if r.Format == "sha256" {
+		version = "1\n[extensions]\n\tobjectFormat = sha256"
+	}
+	for name, text := range map[string]string{
+		"HEAD": r.Head + "\n", "config": "[core]\n\tbare = false\n\trepositoryFormatVersion = " + version + "\n",
+		"objects/info/alternates": r.Objects + "\n", "refs/heads/.keep": "",
+	} {
+		if err := f.Write(filepath.Join(repositoryFolder, name), []byte(text)); err != nil {
+			return nil, driver.Failf(driver.Unavailable, "the agent's repository cannot be made: %v", err)
+		}
+	}
+	variables := []string{"GIT_DIR=" + f.In(repositoryFolder), "GIT_WORK_TREE=" + task.Folder, "GIT_CONFIG_NOSYSTEM=1"}
+	path, err := Find(m.Environ, "git")
+	if err != nil {
+		return nil, nil
+	}
+	c := l.Command(path, []string{"read-tree", r.Head}, task.Folder)
+	c.Env, c.handover, c.cell.Listen = append(c.Env, variables...), nil, nil
+	a := &Attempt{Name: "git", Task: driver.Task{Limits: driver.Limits{Deadline: ProbeLimit}}, Stream: &Text{}, Output: driver.DefaultAnswer, Plain: true, Now: m.Now, Event: func(driver.Event) {}}
+	_, err = a.run(ctx, c, f)
+	for _, name := range []string{"stdout", "stderr", "prompt"} {
+		f.Root.Remove(name)
+	}
+	if failure, ok := err.(*driver.Error); ok && failure.Kind != driver.Empty { // it has nothing to say
+		return nil, driver.Failf(driver.Unavailable, "the agent's repository cannot be made: %s", failure.Message)
+	} else if !ok && err != nil {
+		return nil, err
+	}
+	return variables, nil
+}
+
+// objectsOf is the folder of the objects that the agent may read; "" for none.
+func objectsOf(t driver.Task) string {
+	if t.Repository == nil {
+		return ""
+	}
+	return t.Repository.Objects
+}
+
+// TestLimit is how long a test command may take where nobody says otherwise.
+const TestLimit = 15 * time.Minute
+
+// Tests is a project's test command.
+type Tests struct {
+	Command string // for the system's shell
+	Dir     string // where it runs
+	// Fill puts the files into a folder of the tests' own, in which Dir is relative; nil:
+	// they run in Dir itself.
+	Fill         func(ctx context.Context, folder string) error
+	Limit        time.Duration // how long it may take
+	Network      bool          // it may use the network
+	driver.Cells               // how it is kept
+}
+
+// In is t kept in these cells.
+func (t Tests) In(cells driver.Cells) Tests {
+	t.Cells = cells
+	return t
+}
+
+// RunTests runs a project's test command and returns what it wrote, with its exit
+// status: -1 where it was stopped, because it took too long, wrote too much, or was
+// killed. The output ends with the reason then.
+//
+// The command is code that an agent may have written. It runs in the cell of an
+// agent that works in its folder, without the login of any, with no input, with no
+// network but a loopback of its own, and nothing that it started outlives it.
+//
+// The error is that of ctx once ctx has ended, NOT_CONFINED or INVALID_ARGS where
+// there is no such cell, that of Fill, or an [*Error] where nothing could be started.
+func RunTests(ctx context.Context, host driver.Host, t Tests) (output []byte, status int, err error) {
+	host.Cells = t.Cells
+	m := On(host, nil)
+	f, err := makeFolder(m.Temp, "")
+	if err != nil {
+		return nil, 0, driver.Failf(driver.Unavailable, "no folder can be made for the tests: %v", err)
+	}
+	defer f.remove()
+	if t.Fill != nil {
+		if err := t.Fill(ctx, f.In("work")); err != nil {
+			return nil, 0, err
+		}
+		t.Dir = f.In(filepath.Join("work", filepath.FromSlash(t.Dir)))
+	}
+	c, err := shellCommand(m.Environ, t.Command)
+	if err != nil {
+		return nil, 0, driver.Failf(driver.Unavailable, "the tests cannot be started: %v", err)
+	}
+	network := cell.None
+	if t.Network {
+		network = cell.Web
+	}
+	l, err := m.Prepare(f, Program{Path: c.path, Task: driver.Task{Folder: t.Dir}, shut: true, Access: driver.Access{Network: network}}, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer l.Close()
+	c = l.Command(c.path, c.args, t.Dir)
+	if m.Unconfined && !t.Network {
+		c.cell.Network, c.cell.System.Namespace = cell.None, true
+	}
+	written := &Text{}
+	a := &Attempt{Name: "the test command", Task: driver.Task{Limits: driver.Limits{Deadline: t.Limit}}, Stream: written, Output: MaxOutput,
+		Plain: true, Joined: true, Now: m.Now, Event: func(driver.Event) {}}
+	end, why, _, err := a.execute(ctx, c, f)
+	switch stopped := "\ntidegate: the command was stopped after "; {
+	case ctx.Err() != nil:
+		return nil, 0, context.Cause(ctx)
+	case err != nil:
+		return nil, 0, err
+	case end.Unstarted != "":
+		return nil, 0, driver.Failf(driver.Unavailable, "the tests cannot be started: %s", end.Unstarted)
+	case why == late:
+		return fmt.Appendf(written.all, "%s%v\n", stopped, t.Limit), -1, nil
+	case why == flooding:
+		return fmt.Appendf(written.all, "%sit had written %d bytes\n", stopped, MaxOutput), -1, nil
+	case end.Signal != "":
+		return fmt.Appendf(written.all, "\ntidegate: the command ended by a signal: %s\n", end.Signal), -1, nil
+	}
+	return written.all, end.Code, nil
+}
+
+// shellCommand is a command line as a person would type it.
+func shellCommand(environ []string, line string) (Command, error) {
+	shell, flag := "sh", "-c"
+	if runtime.GOOS == "windows" {
+		shell, flag = "cmd", "/c"
+	}
+	path, err := Find(environ, shell)
+	return Command{path: path, args: []string{flag, line}}, err
 }

@@ -1,11 +1,17 @@
 package artifact
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -254,4 +260,166 @@ func (f *Folder) target(name string) (string, fs.FileInfo, error) {
 		return "", nil, err
 	}
 	return writeTarget(f.root, local, f.place(name))
+}
+
+// Identity is a digest of where the folder is: its path without links, its device and its
+// number there. A copy has another one, and so has a folder that was moved. It returns
+// READ_FAILED.
+func (f *Folder) Identity() (string, error) {
+	at := f.place(".")
+	path, err := filepath.EvalSymlinks(f.path)
+	if err != nil {
+		return "", at.unreadable(err)
+	}
+	open, err := f.root.Open(".")
+	if err != nil {
+		return "", at.unreadable(err)
+	}
+	defer open.Close()
+	device, number, err := numbersOf(open)
+	if err != nil {
+		return "", at.unreadable(err)
+	}
+	return codec.DigestBytes(fmt.Appendf(nil, "%d %d %s", device, number, path)), nil
+}
+
+// missingFolders lists what has to be made for the folder dir to exist in
+// root, the outermost first.
+func missingFolders(root *os.Root, dir string) ([]string, error) {
+	var missing []string
+	for ; dir != "."; dir = path.Dir(dir) {
+		info, err := root.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return nil, errNoFolder
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		missing = append(missing, dir)
+	}
+	slices.Reverse(missing)
+	return missing, nil
+}
+
+// makeMissing makes the folder dir and those above it as far as they are missing,
+// durably, and returns those that were.
+func (f *Folder) makeMissing(dir string) ([]string, error) {
+	missing, err := missingFolders(f.root, dir)
+	if err == nil {
+		err = makeFolders(f.root, missing, f.newFolderMode())
+	}
+	return missing, err
+}
+
+// makeFolders makes the folders in order, durably. One that exists by then is
+// fine.
+func makeFolders(root *os.Root, dirs []string, mode fs.FileMode) error {
+	for _, dir := range dirs {
+		if err := root.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := syncFolder(root, path.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeFolders takes back what makeFolders made, as far as it is there and
+// empty.
+func removeFolders(root *os.Root, dirs []string) error {
+	for _, dir := range slices.Backward(dirs) {
+		// A folder that is not empty fails with ErrExist.
+		if err := root.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeAbove makes a folder and those above it as far as they are missing,
+// durably, and returns those that it made.
+func makeAbove(dir string) ([]string, error) {
+	var missing []string
+	for {
+		if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		missing = append(missing, dir)
+		dir = filepath.Dir(dir)
+	}
+	slices.Reverse(missing)
+	for i, dir := range missing {
+		err := os.Mkdir(dir, folderMode)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return missing[:i], err
+		}
+		if err := syncPath(filepath.Dir(dir)); err != nil {
+			return missing[:i+1], err
+		}
+	}
+	return missing, nil
+}
+
+// removeAbove takes back what makeAbove made, as far as nobody uses it by now.
+func removeAbove(made []string, failed bool) {
+	if failed {
+		for _, dir := range slices.Backward(made) {
+			os.Remove(dir)
+		}
+	}
+}
+
+// CopyTo copies files of f into a folder for another program, where they need not
+// outlive a crash. Links stay links, programs stay programs, and what is not there,
+// or is neither file nor link, is left out. It returns READ_FAILED and WRITE_FAILED.
+func (f *Folder) CopyTo(ctx context.Context, dir string, names []string) error {
+	to, err := os.OpenRoot(dir)
+	if err != nil {
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("path", dir), "%s cannot be written to: %w", dir, err)
+	}
+	defer to.Close()
+	for _, name := range names {
+		if err := f.copyOne(ctx, to, filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("path", name), "%s cannot be copied: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (f *Folder) copyOne(ctx context.Context, to *os.Root, name string) error {
+	info, err := f.root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := to.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		target, err := f.root.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return to.Symlink(target, name)
+	case !mode.IsRegular():
+		return nil
+	}
+	from, err := openRegular(f.root, name, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	made, err := to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()|0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(made, Until(ctx, from))
+	return errors.Join(err, made.Close())
 }

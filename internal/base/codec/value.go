@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/tidegate/tidegate"
 )
 
 // Kind is the type of a JSON value.
@@ -479,4 +482,21 @@ func MergePatch(target, patch *Value) *Value {
 		}
 	}
 	return out
+}
+
+// ParseFile is [Parse] for the document of the file at path. It returns
+// INVALID_JSON, whose details hold the path under arg.
+func ParseFile(arg, path string, data []byte) (*Value, error) {
+	doc, err := Parse(data)
+	if err != nil {
+		return nil, NotJSON(tidegate.Pairs(arg, path), path, err)
+	}
+	return doc, nil
+}
+
+// NotJSON is INVALID_JSON for the file at path; syntax says where and why it is
+// not JSON. The message names the file without its folders: a long path before the
+// position would push it out of the message.
+func NotJSON(details tidegate.Details, path string, syntax error) error {
+	return tidegate.Errorf(tidegate.InvalidJSON, details, "%s is not JSON: %w", filepath.Base(path), syntax)
 }

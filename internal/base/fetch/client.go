@@ -8,11 +8,17 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/base/archive"
-
 	"code.dny.dev/ssrf"
+
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/text/link"
 )
 
 // Limits bound what one client does.
@@ -104,3 +110,193 @@ func New(options Options) *Client {
 
 // Close closes the connections that are kept for later requests.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Call sends a request and returns what became of it, under a name that is no URL of a
+// page. It follows no redirect to another host and knows no cookies. Secrets are masked
+// in everything that it returns; an answer that is too long comes without its body. The
+// only error is that of ctx.
+func (c *Client) Call(ctx context.Context, name string, r archive.Request) (archive.Capture, error) {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return archive.Capture{URL: name, Kind: archive.Malformed, Time: c.options.Now(), Detail: "not a URL"}, nil
+	}
+	if r.Named {
+		c = c.allowing(u)
+		defer c.Close()
+	}
+	f := c.begin(name, nil)
+	defer f.leave()
+	defer f.shrink()
+	f.call = &r
+	for next := u; next != nil; {
+		if next, err = f.hop(ctx, next); err != nil {
+			return archive.Capture{}, err
+		}
+	}
+	if host, ok := asciiHost(u.Hostname()); ok {
+		c.gates.of(host).hold(r.Pause)
+	}
+	return masked(f.capture, r.Secrets), nil
+}
+
+// allowing is a client that may also ask the host and port of a URL. It shares the pauses
+// with c, and no connection: what is open to a call is not open to a page.
+func (c *Client) allowing(u *url.URL) *Client {
+	options := c.options
+	options.Allow.hostPorts = map[string]bool{}
+	for at := range c.options.Allow.hostPorts {
+		options.Allow.hostPorts[at] = true
+	}
+	host, ok := asciiHost(u.Hostname())
+	if port, known := portOf(u, strings.EqualFold(u.Scheme, "https")); ok && known {
+		options.Allow.hostPorts[net.JoinHostPort(host, port)] = true
+	}
+	wider := New(options)
+	wider.gates, wider.places, wider.large = c.gates, c.places, c.large
+	return wider
+}
+
+// sameHost reports whether a redirect stays at the host and port, and stays secret where
+// it is.
+func sameHost(t *target, next *url.URL) bool {
+	to, fault := parseTarget(next, Allow{hostPorts: map[string]bool{t.address(): true}})
+	return fault == nil && to.address() == t.address() && to.secure == t.secure
+}
+
+// masked is a capture without secrets.
+func masked(c archive.Capture, secrets []string) archive.Capture {
+	mask := func(text string) string { return link.MaskSecrets(text, secrets) }
+	c.Detail = mask(c.Detail)
+	for i, hop := range c.Hops {
+		if hop.Truncated != "" {
+			hop.Body = nil // it may end within a secret
+		}
+		hop.URL, hop.Body, hop.Sent = mask(hop.URL), []byte(mask(string(hop.Body))), []byte(mask(string(hop.Sent)))
+		hop.Request, hop.Header = slices.Clone(hop.Request), slices.Clone(hop.Header)
+		for _, fields := range [][]archive.Field{hop.Request, hop.Header} {
+			for k := range fields {
+				fields[k].Name, fields[k].Value = mask(fields[k].Name), mask(fields[k].Value)
+			}
+		}
+		c.Hops[i] = hop
+	}
+	return c
+}
+
+const (
+	maxRetries    = 2
+	maxRetryAfter = 10 * time.Second
+	backOff       = time.Second // before the first repetition; twice as long before the second
+)
+
+// retryAfter says whether a request is repeated after an answer, and how long to
+// wait before that. Retries is how often it was repeated before. A server that asks
+// for more than ten seconds is not asked again.
+func retryAfter(hop archive.Hop, retries int, options Options) (time.Duration, bool) {
+	if hop.Status != http.StatusTooManyRequests && hop.Status != http.StatusServiceUnavailable || retries >= maxRetries {
+		return 0, false
+	}
+	value := strings.TrimSpace(hop.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		wait := time.Duration(seconds) * time.Second
+		return wait, wait <= maxRetryAfter
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		wait := max(0, at.Sub(options.Now()))
+		return wait, wait <= maxRetryAfter
+	}
+	return time.Duration(float64(backOff<<retries) * (0.5 + options.Jitter())), true
+}
+
+// gate lets few requests at once through to one host, and spaces them.
+type gate struct {
+	places  chan struct{}
+	spacing time.Duration
+
+	mu   sync.Mutex
+	next time.Time // before which no request begins
+}
+
+func newGate(limits Limits) *gate {
+	return &gate{places: make(chan struct{}, limits.PerHost), spacing: limits.Spacing}
+}
+
+// enter waits for a place among those of the host, and until a request may
+// begin. It returns the error of ctx.
+func (g *gate) enter(ctx context.Context) error {
+	select {
+	case g.places <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	g.mu.Lock()
+	wait := time.Until(g.next)
+	g.mu.Unlock()
+	if err := pause(ctx, wait); err != nil {
+		g.leave()
+		return err
+	}
+	return nil
+}
+
+// begin is called right before a request, after enter: something else may have
+// been waited for in between, and others may have begun. It returns the error
+// of ctx.
+func (g *gate) begin(ctx context.Context) error {
+	g.mu.Lock()
+	now := time.Now()
+	wait := max(0, g.next.Sub(now))
+	g.next = now.Add(wait + g.spacing)
+	g.mu.Unlock()
+	return pause(ctx, wait)
+}
+
+func (g *gate) leave() { <-g.places }
+
+// hold keeps every request from beginning for a while, because the host asked
+// for it.
+func (g *gate) hold(wait time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if next := time.Now().Add(wait); next.After(g.next) {
+		g.next = next
+	}
+}
+
+// longer are the pauses that hosts ask for whose rules say so, one request at a time. They
+// hold for all clients of the process, searches and look-ups alike.
+var longer = map[string]*gate{"export.arxiv.org": newGate(Limits{PerHost: 1, Spacing: 3 * time.Second})}
+
+// gates are the gates of all hosts.
+type gates struct {
+	limits Limits
+	mu     sync.Mutex
+	byHost map[string]*gate
+}
+
+func (g *gates) of(host string) *gate {
+	if own := longer[host]; own != nil && g.limits.Spacing > 0 { // without pauses there are none
+		return own
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.byHost[host] == nil {
+		g.byHost[host] = newGate(g.limits)
+	}
+	return g.byHost[host]
+}
+
+// pause waits, and returns the error of ctx when it ends first.
+func pause(ctx context.Context, wait time.Duration) error {
+	if wait <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

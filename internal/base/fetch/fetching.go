@@ -2,8 +2,12 @@ package fetch
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -171,4 +175,114 @@ func (f *fetching) shrink() {
 		f.large = false
 		<-f.client.large
 	}
+}
+
+// watch knows what is under way, for [Progress].
+type watch struct {
+	telling sync.Mutex // one report at a time
+	tell    func(Progress)
+
+	mu    sync.Mutex
+	count Progress
+	since map[string]time.Time
+}
+
+func newWatch(total int, tell func(Progress)) *watch {
+	return &watch{tell: tell, count: Progress{Total: total}, since: map[string]time.Time{}}
+}
+
+func (w *watch) began(url string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since[url] = time.Now()
+}
+
+// done counts captures that were kept.
+func (w *watch) done(batch []*fetching) {
+	w.mu.Lock()
+	w.count.Done += len(batch)
+	for _, f := range batch {
+		delete(w.since, f.capture.URL)
+	}
+	w.mu.Unlock()
+	w.report()
+}
+
+func (w *watch) report() {
+	if w.tell == nil {
+		return
+	}
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	w.tell(w.now())
+}
+
+// now is the present state, with the URL that has been waited for longest.
+func (w *watch) now() Progress {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.count
+	for url, since := range w.since {
+		waited := time.Since(since)
+		if waited >= slow && (waited > p.For || waited == p.For && url < p.Slow) {
+			p.Slow, p.For = url, waited
+		}
+	}
+	return p
+}
+
+// everySecond reports once a second until it is stopped.
+func (w *watch) everySecond() (stop func()) {
+	if w.tell == nil {
+		return func() {}
+	}
+	ended := make(chan struct{})
+	var waiter sync.WaitGroup
+	waiter.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				w.report()
+			case <-ended:
+				return
+			}
+		}
+	})
+	return func() {
+		close(ended)
+		waiter.Wait()
+	}
+}
+
+// fault is why a fetch has no response, or not a whole one.
+type fault struct {
+	kind    archive.Kind
+	address string
+	detail  string
+}
+
+func newFault(kind archive.Kind, address, detail string) *fault { return &fault{kind, address, detail} }
+
+func (f *fault) Error() string { return f.detail }
+
+// faultOf says what an error of a connection to an address means. HandshakeFailed
+// says that it came while the server should have proved who it is.
+func faultOf(err error, address string, handshakeFailed bool) *fault {
+	var known *fault
+	switch {
+	case errors.As(err, &known):
+		return known
+	case isTimeout(err):
+		return newFault(archive.TimedOut, address, "the answer did not come in time")
+	case handshakeFailed:
+		return newFault(archive.BadTLS, address, err.Error())
+	}
+	return newFault(archive.Broken, address, err.Error())
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }

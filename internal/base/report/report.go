@@ -14,6 +14,18 @@
 // never changes the report it is given.
 package report
 
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
 // Report is what one call has to say, for people and for programs.
 type Report struct {
 	Name    string // what was judged, as a machine calls it: "wave_review"; names the JUnit suite
@@ -133,3 +145,263 @@ func (s Status) String() string { return shownAs[s].word }
 
 // label is mark and word, "" for None.
 func (s Status) label() string { return joinNonEmpty(" ", shownAs[s].mark, s.String()) }
+
+// occurrence is a finding completed with what its surroundings supply.
+type occurrence struct {
+	Finding
+	Case  string
+	Place Place // file relative to the root
+}
+
+// occurrences lists all findings in the order of the report, with nothing left
+// to default: rule, level, message, place and a unique id.
+func (r Report) occurrences(root string) []occurrence {
+	var all []occurrence
+	taken := make(map[string]int)
+	for _, c := range r.Cases {
+		for _, f := range c.Findings {
+			f.Level = f.Level.known()
+			f.Rule = f.ruleID()
+			if strings.TrimSpace(f.Message) == "" {
+				f.Message = firstOf(f.Title, f.Rule)
+			}
+			f.File = relative(root, cmp.Or(f.File, c.File))
+			if f.ID == "" {
+				f.ID = codec.Digest([]string{c.Name, f.Rule, f.File, f.Title})
+			}
+			taken[f.ID]++
+			if n := taken[f.ID]; n > 1 {
+				f.ID += "/" + strconv.Itoa(n)
+			}
+			all = append(all, occurrence{Finding: f, Case: c.Name, Place: Place{f.File, f.Line}})
+		}
+	}
+	return all
+}
+
+// ruleID is the rule, or a general name where none is given: formats for
+// programs need one.
+func (f Finding) ruleID() string { return firstOf(f.Rule, "finding") }
+
+// explanation is title, message and help as plain text of several lines.
+func (f Finding) explanation() string {
+	var parts []string
+	for _, part := range []string{f.Title, f.Message} {
+		if strings.TrimSpace(part) != "" && (len(parts) == 0 || parts[0] != part) {
+			parts = append(parts, part)
+		}
+	}
+	if strings.TrimSpace(f.Help) != "" {
+		parts = append(parts, "What to do: "+f.Help)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// prose is everything about a finding except rule, level and place, for formats
+// that have room for only one text.
+func (f Finding) prose() string {
+	lines := []string{f.explanation()}
+	if f.Category != "" {
+		lines = append(lines, "Category: "+f.Category)
+	}
+	for _, p := range f.Properties {
+		lines = append(lines, p.Name+": "+p.Value)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// headline is the finding in one line.
+func (f Finding) headline() string {
+	message, _, _ := strings.Cut(strings.TrimSpace(lineEnds.Replace(f.Message)), "\n")
+	return firstOf(f.Title, message, f.ruleID())
+}
+
+// firstOf is the first text that is not blank.
+func firstOf(texts ...string) string {
+	if i := slices.IndexFunc(texts, func(text string) bool { return strings.TrimSpace(text) != "" }); i >= 0 {
+		return texts[i]
+	}
+	return ""
+}
+
+// matters says for people how much a finding matters: in the words of who found it, where
+// those are known.
+func (f Finding) matters() string {
+	for _, p := range f.Properties {
+		if p.Name == SeverityProperty {
+			return p.Value
+		}
+	}
+	return string(f.Level.known())
+}
+
+// SeverityProperty is the property with the severity in the words of who found it.
+const SeverityProperty = "severity"
+
+// facts are the other properties in one line.
+func (f Finding) facts() string {
+	var parts []string
+	for _, p := range f.Properties {
+		if p.Name != SeverityProperty {
+			parts = append(parts, OneLine(p.Name)+": "+OneLine(p.Value))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// last is the last line that a finding is about.
+func (f Finding) last() int { return max(f.Line, f.EndLine) }
+
+// Block is one part of what people read: [Heading], [Paragraph], [Fields],
+// [*Table], [Bullets], [Preformatted] or [Findings].
+type Block interface{ block() }
+
+// Heading opens a group of blocks. One line.
+type Heading string
+
+// Paragraph is running text. Line ends are kept.
+type Paragraph string
+
+// Fields are names with values, one per line.
+type Fields []Field
+
+// Field is one line of [Fields]. A Mark other than None is shown before the value.
+type Field struct {
+	Name  string
+	Value string
+	Mark  Status
+}
+
+// Bullets is a list of items, one line each.
+type Bullets []string
+
+// Preformatted is text whose line ends and blanks matter, such as a command to
+// copy.
+type Preformatted string
+
+// Findings stands where people see the report's cases: every finding, and every
+// case that did not pass and has no finding.
+type Findings struct{}
+
+// Table has columns and rows. When any row has a status, the table shows it in
+// a first column of its own.
+type Table struct {
+	Columns []Column
+	Rows    []Row
+}
+
+// Column is the head of a column.
+type Column struct {
+	Name  string
+	Right bool // numbers: aligned right
+}
+
+// Row is one line of a [Table].
+type Row struct {
+	Status Status
+	Cells  []Cell
+}
+
+// Cell is a text or a place in a file.
+type Cell struct {
+	Text  string
+	Place Place // shown instead of Text when it names a file
+}
+
+// Place is a line in a file; a Line below 1 means the file as a whole. Writers
+// show the file relative to [Options].Root.
+type Place struct {
+	File string
+	Line int
+}
+
+func (Heading) block()      {}
+func (Paragraph) block()    {}
+func (Fields) block()       {}
+func (Bullets) block()      {}
+func (Preformatted) block() {}
+func (Findings) block()     {}
+func (*Table) block()       {}
+
+// NewTable makes a table of left-aligned columns; a name that begins with ">"
+// is a right-aligned one: NewTable("Perspective", ">Words").
+func NewTable(names ...string) *Table {
+	t := &Table{}
+	for _, name := range names {
+		c := Column{Name: name}
+		if len(name) > 0 && name[0] == '>' {
+			c = Column{Name: name[1:], Right: true}
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	return t
+}
+
+// Row appends a row. A [Place] or a [Cell] is taken as it is; everything else is
+// printed as fmt.Sprint does. A row may be shorter or longer than the head.
+func (t *Table) Row(status Status, cells ...any) {
+	row := Row{Status: status, Cells: make([]Cell, 0, len(cells))}
+	for _, cell := range cells {
+		switch c := cell.(type) {
+		case Cell:
+			row.Cells = append(row.Cells, c)
+		case Place:
+			row.Cells = append(row.Cells, Cell{Place: c})
+		case string:
+			row.Cells = append(row.Cells, Cell{Text: c})
+		default:
+			row.Cells = append(row.Cells, Cell{Text: fmt.Sprint(c)})
+		}
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// Counted is a number with its noun: "1 output", "3 outputs". The noun takes a
+// plural s.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// relative names file from root when it lies below it, otherwise as it is given.
+// It looks at the names only.
+func relative(root, file string) string {
+	if root == "" || !filepath.IsAbs(file) {
+		return file
+	}
+	rel, err := filepath.Rel(root, file)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return file
+	}
+	return filepath.ToSlash(rel)
+}
+
+// show is file:line, or the file alone where no line is known.
+func (p Place) show(root string) string {
+	file := relative(root, p.File)
+	if p.Line < 1 || file == "" {
+		return file
+	}
+	return file + ":" + strconv.Itoa(p.Line)
+}
+
+// fileURI is a file as a URI reference: relative for a relative name, with the
+// scheme file for an absolute one.
+func fileURI(file string) string {
+	u := url.URL{Path: filepath.ToSlash(file)}
+	if filepath.IsAbs(file) {
+		u.Scheme = "file"
+		u.Path = "/" + strings.TrimLeft(u.Path, "/")
+	}
+	return u.String()
+}
+
+// show is the text of a cell on one line, not yet made visible.
+func (c Cell) show(root string) string {
+	if c.Place.File != "" {
+		return c.Place.show(root)
+	}
+	return c.Text
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -89,4 +90,34 @@ func shorten(s string, n int) string {
 		n--
 	}
 	return s
+}
+
+// VisibleJSON is a JSON text in which every character that [Visible] escapes is
+// escaped. Such characters stand only inside strings, so the JSON stays the same.
+func VisibleJSON(data []byte) []byte {
+	var out []byte
+	for _, r := range string(data) {
+		switch {
+		case r == '\n' || !escaped(r):
+			out = utf8.AppendRune(out, r)
+		case r < 0x10000:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out
+}
+
+// ShellWord quotes a path or an id so that a POSIX shell takes it as one word,
+// in the commands that reports suggest.
+func ShellWord(text string) string {
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@%", r))
+	}
+	if text != "" && !strings.ContainsFunc(text, special) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -1,8 +1,12 @@
 package report
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // Wrapped breaks the lines of a text at blanks, so that they are not wider than
@@ -157,4 +161,45 @@ func longestWord(text string) int {
 		i = end
 	}
 	return longest
+}
+
+// Columns is how many columns of a terminal a text without colours takes.
+func Columns(text string) int {
+	n := 0
+	for _, r := range text {
+		n += RuneColumns(r)
+	}
+	return n
+}
+
+// RuneColumns is how many columns of a terminal a character takes.
+func RuneColumns(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// level is the largest size to which all sizes can be limited so that together
+// they fit into room: small things keep their size, large ones share the rest.
+// It is the largest size itself when everything fits.
+func level(sizes []int, room int) int {
+	sorted := slices.Sorted(slices.Values(sizes))
+	for i, size := range sorted {
+		if share := room / (len(sorted) - i); size > share {
+			return max(share, 0)
+		}
+		room -= size
+	}
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[len(sorted)-1]
 }

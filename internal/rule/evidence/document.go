@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
 // ClaimsVersion is the schema version of the document of the claims.
@@ -258,4 +260,125 @@ func ParseClaims(data []byte) (*Claims, error) {
 		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, nil, "the document of the claims is not %s", ClaimsVersion)
 	}
 	return &c, nil
+}
+
+// nearWords is how many words in a row of a page are nearly a quotation, and nearShare
+// how much of the sentence they are, in hundredths.
+const (
+	nearWords = 8
+	nearShare = 80
+)
+
+// NearlyQuoted reports whether a sentence is nearly the words of a passage, and does not
+// say so by quotation marks.
+func (s *Claim) NearlyQuoted() bool {
+	if s.Form == Frame || len(quotation.In([]string{s.Text})[0]) > 0 {
+		return false
+	}
+	own := wordsOf(s.Text)
+	if len(own) < nearWords {
+		return false
+	}
+	for _, w := range s.Windows {
+		if n := longestRun(own, wordsOf(w.Text)); n >= nearWords && n*100 >= nearShare*len(own) {
+			return true
+		}
+	}
+	return false
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// longestRun is how many words in a row two texts share.
+func longestRun(a, b []string) (longest int) {
+	before := make([]int, len(b)+1)
+	for _, word := range a {
+		for k := len(b); k > 0; k-- {
+			if before[k] = before[k-1] + 1; b[k-1] != word {
+				before[k] = 0
+			}
+			longest = max(longest, before[k])
+		}
+	}
+	return longest
+}
+
+// ownWindows gives the sentences of a document the windows that they are read with. One
+// whose digest is known keeps those that it has: what a verdict was given for is what
+// everybody sees. What supported a sentence before, when it stood otherwise, comes first
+// where it is asked again, as far as its pages are the same; and for an inference what
+// the sentences have that cite the same sources, one window for each source.
+func (c *Claims) ownWindows(known map[string]*Claim, before *Claims) {
+	type cited struct{ text, by string }
+	once := map[cited]*Claim{} // supported, by its text and its pages
+	key := func(c *Claims, s *Claim) cited {
+		by := ""
+		for _, cid := range s.CIDs {
+			by += cid + " " + c.pageDigest(cid) + "\n"
+		}
+		return cited{plain(s.Text), by}
+	}
+	if before != nil && before.Rules == Rules {
+		for i := range before.Sentences {
+			if s := &before.Sentences[i]; s.Verdict != nil && s.Verdict.Verdict == Supported {
+				once[key(before, s)] = s
+			}
+		}
+	}
+	for i := range c.Sentences {
+		s := &c.Sentences[i]
+		if old := known[s.Digest]; old != nil {
+			s.Windows = notNil(old.Windows)
+		} else if old := once[key(c, s)]; old != nil {
+			s.Windows = first(old.Windows, s.Windows)
+		}
+	}
+	for i := range c.Sentences {
+		if s := &c.Sentences[i]; s.Form == Inferred && known[s.Digest] == nil {
+			s.Windows = first(c.reasons(s), s.Windows)
+		}
+	}
+}
+
+// first are windows with others behind them, as many as there were.
+func first(windows, others []claim.Window) []claim.Window {
+	return slices.Concat(windows, claim.Beside(windows, others, len(others)-len(windows)))
+}
+
+// reasons are the windows of sentences that cite the same sources as an inference: for each
+// source the one that is nearest to it, of those by which a reader confirmed them, where
+// there are such.
+func (c *Claims) reasons(inference *Claim) (windows []claim.Window) {
+	for _, cid := range inference.CIDs {
+		var of, unread []claim.Window
+		for i := range c.Sentences {
+			s := &c.Sentences[i]
+			k := slices.IndexFunc(s.Windows, func(w claim.Window) bool { return w.CID == cid })
+			switch {
+			case k < 0 || s.Form != Cited && s.Form != Carried:
+			case s.Verdict == nil:
+				unread = append(unread, s.Windows[k])
+			case s.Verdict.Verdict == Supported:
+				of = append(of, s.Windows[k])
+			}
+		}
+		if len(of) == 0 {
+			of = unread
+		}
+		if k := (claim.Question{Text: inference.Text}).Nearest(of); k >= 0 {
+			windows = append(windows, claim.Beside(windows, of[k:k+1], 1)...)
+		}
+	}
+	return windows
+}
+
+func (c *Claims) pageDigest(cid string) string {
+	for _, p := range c.Pages {
+		if p.CID == cid {
+			return p.Digest
+		}
+	}
+	return ""
 }

@@ -278,3 +278,98 @@ func TrimURL(text []byte, url Span) Span {
 	}
 	return url
 }
+
+// LeadsAway reports whether a destination leads out of the document, as browsers
+// read it: it names a scheme, or begins with two slashes of either kind.
+func LeadsAway(destination []byte) bool {
+	plain := browsed(destination)
+	if len(plain) > 1 && plain[0] == '/' && plain[1] == '/' {
+		return true
+	}
+	for i, c := range plain {
+		switch {
+		case isLetter(c):
+		case i > 0 && (c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'):
+		case i > 0 && c == ':':
+			return true
+		default:
+			return hasURL(plain)
+		}
+	}
+	return hasURL(plain)
+}
+
+func hasURL(text []byte) bool {
+	_, found := FindURLs(text).Next(0)
+	return found
+}
+
+// browsed is a destination as browsers take it: without white space and controls
+// at its ends, tabs and line ends, and with slashes for backslashes.
+func browsed(destination []byte) []byte {
+	destination = bytes.TrimFunc(destination, func(r rune) bool { return r <= ' ' })
+	return bytes.Map(func(r rune) rune {
+		switch r {
+		case '\t', '\n', '\r':
+			return -1
+		case '\\':
+			return '/'
+		}
+		return r
+	}, destination)
+}
+
+// AttributeLeadsAway reports whether the value of an attribute leads out of the
+// document. Some attributes hold a destination, and all can hold one somewhere.
+func AttributeLeadsAway(attribute string, value []byte) bool {
+	switch attribute {
+	case "href", "src", "action", "formaction", "poster", "cite", "background", "data", "ping", "longdesc", "manifest",
+		"codebase", "classid", "archive", "profile", "icon", "dynsrc", "lowsrc", "xlink:href", "from", "to", "by", "values":
+		if LeadsAway(value) {
+			return true
+		}
+	}
+	plain := browsed(value)
+	if hasURL(plain) {
+		return true
+	}
+	for _, part := range bytes.FieldsFunc(plain, func(r rune) bool { return unicode.IsSpace(r) || bytes.ContainsRune([]byte(`,;=('"`), r) }) {
+		if bytes.HasPrefix(part, []byte("//")) && len(part) > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// Span is a part of a text.
+type Span struct{ Start, End int }
+
+// Of is what the span covers.
+func (s Span) Of(text []byte) []byte { return text[s.Start:s.End] }
+
+var mentionMark = []byte("[@")
+
+// NextMention is the first citation that starts at from or later: [@, then
+// anything but ] and line ends, then ]. The span includes the brackets.
+func NextMention(text []byte, from int) (Span, bool) {
+	for at := from; ; {
+		i := bytes.Index(text[at:], mentionMark)
+		if i < 0 {
+			return Span{}, false
+		}
+		start := at + i
+		inside := start + len(mentionMark)
+		n := bytes.IndexAny(text[inside:], "]\r\n")
+		if n < 0 {
+			return Span{}, false
+		}
+		if text[inside+n] == ']' {
+			return Span{start, inside + n + 1}, true
+		}
+		// No ] comes before the line ends, so later marks on the line have none either.
+		at = inside + n
+	}
+}
+
+// CID is what stands between the brackets of a citation.
+func (s Span) CID(text []byte) []byte { return text[s.Start+len(mentionMark) : s.End-1] }

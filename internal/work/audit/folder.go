@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/store"
 )
@@ -242,4 +243,88 @@ func (a *Audit) Kept() ([]byte, error) {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("audit", a.Path()), "audit %s was not finished: audit the report again", a.AuditID)
 	}
 	return a.folder.Read(ResultFile)
+}
+
+// Sources are the sources of the report with what each is worth by the archive. It returns
+// the errors of reading the audit.
+func (a *Audit) Sources(ctx context.Context) ([]source.Source, []source.Record, error) {
+	body, err := a.folder.Read(a.Report.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	document, err := foreign.Read(a.Report.Name, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	sources := document.Sources()
+	records, err := source.Judge(ctx, sources, a.evidence())
+	return sources, records, err
+}
+
+// Capture is what the archive has of a URL, with the places of its records; nil where it
+// has nothing. It returns the errors of reading the archive.
+func (a *Audit) Capture(ctx context.Context, url string) (*archive.Capture, []archive.Ref, error) {
+	entry, found := a.archive.Find(url)
+	if !found {
+		return nil, nil, nil
+	}
+	capture, err := a.archive.Read(ctx, entry)
+	return &capture, entry.Records, err
+}
+
+// Parts are what a second reader is asked about the report of an audit.
+type Parts struct {
+	sentences.Readings
+	ID        string // of the audit
+	CreatedAt string
+}
+
+func (a *Audit) parts(result *foreign.Result) *Parts {
+	return &Parts{sentences.Readings{Questions: result.Questions(), Folder: a.folder, Round: 1}, a.AuditID, a.CreatedAt}
+}
+
+// have has a second reader read the report, and records what it handed in.
+func (a *Audit) have(ctx context.Context, desk run.Desk, read Reader, result *foreign.Result) error {
+	parts := a.parts(result)
+	if len(parts.Claims.Sentences) > 0 {
+		var err error
+		if a.why, err = read(ctx, parts); err != nil {
+			return err
+		}
+	}
+	files, err := sentences.AttemptFiles(a.folder)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		a.log.Files[f.Key] = f.Value.(string)
+	}
+	if err := a.record(ctx, desk, func(tx *artifact.Tx) error {
+		return tx.Record(logFile, desk.Writer().Line(eventRead, tidegate.Pairs("verifier", a.Options.Verifier, "why", a.why, "files", files)))
+	}); err != nil {
+		return err
+	}
+	return a.hear(parts, result)
+}
+
+// hear takes what the second reader said into a result. It returns TAMPERED for readings
+// that the log does not record.
+func (a *Audit) hear(parts *Parts, result *foreign.Result) error {
+	for more := true; more; {
+		var err error
+		if more, err = parts.Advance(); err != nil {
+			return err
+		}
+	}
+	for _, c := range parts.Claims.Sentences {
+		if c.Verdict == nil {
+			continue
+		}
+		name := sentences.ReadingFile(c.Verdict.Job, c.Verdict.Attempt)
+		if digest, err := a.folder.Digest(name); err != nil || digest != a.log.Files[name] {
+			return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", a.Path()), "%s is not what the log of audit %s records", name, a.AuditID)
+		}
+	}
+	result.Hear(a.Options, a.why)
+	return nil
 }

@@ -2,6 +2,9 @@ package change
 
 import (
 	"context"
+	"path"
+	"strings"
+	"unicode"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -75,4 +78,56 @@ func readIfThere(f *artifact.Folder, name string) ([]byte, error) {
 		data = []byte{}
 	}
 	return data, err
+}
+
+// ignoreFile keeps locks and unfinished writes, and itself, out of what git
+// reports.
+const (
+	ignoreFile = ".gitignore"
+	ignored    = "/.gitignore\n/.tidegate.lock\n/.tidegate.home\n/.tidegate.tools\n/.tidegate-tx/\n.tidegate-*.tmp\n"
+)
+
+// lock takes the lock of the folder of a change. It returns the errors of
+// [artifact.Folder.Lock].
+func lock(ctx context.Context, desk run.Desk, folder *artifact.Folder) (*artifact.Lock, error) {
+	held, err := folder.Lock(ctx, desk.Now)
+	if err != nil {
+		return nil, err
+	}
+	if there, err := folder.Exists(ignoreFile); err == nil && !there && git.InRepository(ctx, desk, folder.Path()) {
+		// Without it git reports one more file; nothing else is wrong.
+		_ = folder.Write(ignoreFile, []byte(ignored))
+	}
+	return held, nil
+}
+
+// UnnamedIn are the files that documents do not name: neither by path, nor by a name with an
+// extension, nor by a folder above them that ends with a slash or has one in it.
+func UnnamedIn(documents []git.Document, files []string) []string {
+	words := map[string]bool{}
+	for _, d := range documents {
+		for _, word := range strings.FieldsFunc(d.Text, func(r rune) bool {
+			return !unicode.In(r, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune("_-./+@~", r)
+		}) {
+			words[strings.TrimPrefix(strings.TrimRight(word, "."), "./")] = true
+		}
+	}
+	named := func(file string) bool {
+		if base := path.Base(file); words[file] || words[base] && path.Ext(base) != "" {
+			return true
+		}
+		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+			if words[dir+"/"] || words[dir] && strings.Contains(dir, "/") {
+				return true
+			}
+		}
+		return false
+	}
+	var unnamed []string
+	for _, file := range files {
+		if !named(file) {
+			unnamed = append(unnamed, file)
+		}
+	}
+	return unnamed
 }

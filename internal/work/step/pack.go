@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -302,4 +303,26 @@ func count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+// async calls f concurrently. The function that it returns gives the caller what f
+// returns, or its panic.
+func async[T any](f func() (T, error)) func() (T, error) {
+	var (
+		value    T
+		err      error
+		panicked any
+		done     sync.WaitGroup
+	)
+	done.Go(func() {
+		defer func() { panicked = recover() }()
+		value, err = f()
+	})
+	return func() (T, error) {
+		done.Wait()
+		if panicked != nil {
+			panic(panicked)
+		}
+		return value, err
+	}
 }
