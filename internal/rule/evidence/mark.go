@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -56,8 +57,8 @@ type leaf struct {
 
 // place is where a byte comes from in the draft, and how it is shown.
 type place struct {
-	from, to     int32
-	code, italic bool
+	from, to           int32
+	code, italic, bold bool
 }
 
 func (l *leaf) add(c byte, p place) { l.text, l.places = append(l.text, c), append(l.places, p) }
@@ -66,7 +67,7 @@ func (l *leaf) add(c byte, p place) { l.text, l.places = append(l.text, c), appe
 // is one stays.
 func leafOf(doc *markdown.Document, b markdown.Block) leaf {
 	var all leaf
-	italic := 0
+	italic, bold := 0, 0
 	for _, piece := range doc.Rendered(b) {
 		text := piece.Text
 		switch {
@@ -74,6 +75,10 @@ func leafOf(doc *markdown.Document, b markdown.Block) leaf {
 			italic++
 		case piece.Span == markdown.EmphasisSpan && piece.Kind == markdown.CloseInline:
 			italic--
+		case piece.Span == markdown.StrongSpan && piece.Kind == markdown.OpenInline:
+			bold++
+		case piece.Span == markdown.StrongSpan && piece.Kind == markdown.CloseInline:
+			bold--
 		case piece.Kind == markdown.BreakInline && piece.Hard:
 			text = []byte("\n")
 		case piece.Kind == markdown.BreakInline:
@@ -87,7 +92,7 @@ func leafOf(doc *markdown.Document, b markdown.Block) leaf {
 			if len(text) == to-from {
 				from, to = from+i, from+i+1
 			}
-			all.add(c, place{int32(from), int32(to), piece.Kind == markdown.CodeInline, italic > 0})
+			all.add(c, place{int32(from), int32(to), piece.Kind == markdown.CodeInline, italic > 0, bold > 0})
 		}
 	}
 	return all.withoutMarks()
@@ -125,6 +130,26 @@ func (l leaf) withoutMarks() leaf {
 		out.add(l.text[i], l.places[i])
 	}
 	return out
+}
+
+// labelled joins a label, such as **Cost.**, to the sentence behind it: a few bold words at the
+// beginning that end in a full stop or colon, without a mark of their own.
+func (l leaf) labelled(spans []sentence.Span) []sentence.Span {
+	if len(spans) < 2 {
+		return spans
+	}
+	label, next := spans[0], &spans[1]
+	text := string(l.text[label.Start:label.End])
+	if words(text) > maxLabel || !strings.ContainsRune(".:。：", lastRune(text)) || slices.ContainsFunc(l.marks, func(m mark) bool { return m.at <= next.Start }) {
+		return spans
+	}
+	for i, r := range text {
+		if (unicode.IsLetter(r) || unicode.IsDigit(r)) && !l.places[label.Start+i].bold {
+			return spans
+		}
+	}
+	next.Start = label.Start
+	return spans[1:]
 }
 
 // italics are the parts of a sentence that are set in italics.

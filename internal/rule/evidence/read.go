@@ -308,7 +308,7 @@ func (w *walker) prose(p proseBlock) {
 	for _, m := range l.marks {
 		cited = append(cited, m.at)
 	}
-	spans := sentence.Split(string(l.text), w.facts.Language, cited...)
+	spans := l.labelled(sentence.Split(string(l.text), w.facts.Language, cited...))
 	if len(spans) == 0 && len(absent) == 0 {
 		if len(l.marks) > 0 {
 			w.fault(tidegate.FormMixed, p.Line, "Put it behind the sentence that it belongs to, in the same paragraph.", "line %d has a mark without a sentence before it", p.Line)
