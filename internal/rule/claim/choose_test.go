@@ -50,7 +50,7 @@ func TestChooserOverPages(t *testing.T) {
 		filler := strings.Repeat("Each keeper of a lamp can work well for years and will work again.\n", 90)
 		chooser.Look(&claim.Page{CID: fmt.Sprint("other", i), Text: filler + "It is fine at work.\n" + strings.Repeat("The sea was grey.\n", 30)})
 	}
-	chooser.Look(&claim.Page{CID: "subject", Text: "Compatible storage\n" + strings.Repeat("Compatible storage is asked for by its address.\n", 30), Headings: []string{"Compatible storage"}})
+	chooser.Look(&claim.Page{CID: "subject", Text: "Compatible storage\n" + strings.Repeat("Compatible storage is asked for by its address.\n", 30), Headings: []string{"Compatible storage"}, Places: []int{0}})
 	if best := chooser.Chosen(0); len(best) == 0 || best[0].CID != "subject" {
 		t.Errorf("the first window is not of the page about the subject: %+v", best)
 	}

@@ -17,7 +17,6 @@ import (
 type look struct {
 	page       *Page
 	passages   []passage
-	headings   []int // where those of the page stand
 	tables     []table
 	numbers    []spot   // by number
 	uncounted  []bool   // by number: the page counts nothing of the kind
@@ -52,7 +51,6 @@ func (l *look) holds() bool {
 // reading is a page that is prepared for the sentences that cite it.
 type reading struct {
 	page      *Page
-	headings  []int
 	languages []string
 	passages  []passage
 	words     map[string]int32 // the words that are asked for
@@ -68,7 +66,7 @@ type reading struct {
 
 // lookAt looks on one page for what the sentences state that cite it.
 func lookAt(p *Page, citing []*asked) []look {
-	r := reading{page: p, headings: p.headingPlaces(), tables: p.tables(), languages: languagesOf(p.Text), words: map[string]int32{}, elsewhere: map[string]bool{}, figures: figure.NewIndex()}
+	r := reading{page: p, tables: p.tables(), languages: languagesOf(p.Text), words: map[string]int32{}, elsewhere: map[string]bool{}, figures: figure.NewIndex()}
 	r.passages = passages(p.Text, append(r.languages, "")[0])
 	finder := quotation.NewFinder()
 	searches := make([][]*quotation.Search, len(citing))
@@ -190,7 +188,7 @@ func (r *reading) passageAt(at int) int {
 
 // look looks for what one sentence states.
 func (r *reading) look(a *asked, searches []*quotation.Search) look {
-	l := look{page: r.page, passages: r.passages, headings: r.headings, tables: r.tables, numbers: make([]spot, len(a.numbers)), uncounted: make([]bool, len(a.numbers)), apart: make([]string, len(a.numbers)),
+	l := look{page: r.page, passages: r.passages, tables: r.tables, numbers: make([]spot, len(a.numbers)), uncounted: make([]bool, len(a.numbers)), apart: make([]string, len(a.numbers)),
 		quotations: make([]spot, len(a.quotations)), dates: make([]spot, len(a.dates)), names: make([]bool, len(a.names)),
 		instead: make([]bool, len(a.dates)), foreign: a.language != "" && len(r.languages) > 0 && !slices.Contains(r.languages, a.language) && !slices.Contains(r.languages, a.detected)}
 	holds := picker{reading: r}

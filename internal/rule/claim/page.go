@@ -18,6 +18,7 @@ type Page struct {
 	Text     string // a line for each block, with tabs between the cells of a table
 	Title    string
 	Headings []string // in the order of the text
+	Places   []int    // where they begin in it
 	Works    []string // what it links or sets in italics, where it may be a title
 	Language string   // as the page declares it; "" where it does not
 	// Quoted are passages that accepted outputs quote from it word for word.
@@ -26,7 +27,7 @@ type Page struct {
 
 // PageOf is the page that a source stands for.
 func PageOf(cid, address string, c page.Content) *Page {
-	return &Page{CID: cid, Address: address, Text: c.Text, Title: c.Title, Headings: c.Headings, Works: c.Works, Language: c.Language}
+	return &Page{CID: cid, Address: address, Text: c.Text, Title: c.Title, Headings: c.Headings, Places: c.Places, Works: c.Works, Language: c.Language}
 }
 
 // The most that a window has: words, or as many characters for each of them in scripts
@@ -140,26 +141,11 @@ func appendCut(list []passage, text string, s sentence.Span) []passage {
 }
 
 // headingBefore is the nearest heading of the page before a place.
-func (p *Page) headingBefore(places []int, at int) string {
-	if n := sort.SearchInts(places, at+1); n > 0 {
+func (p *Page) headingBefore(at int) string {
+	if n := sort.SearchInts(p.Places, at+1); n > 0 {
 		return p.Headings[n-1]
 	}
 	return ""
-}
-
-// headingPlaces are where the headings of the page stand in its text. One that is not
-// found stands where the one before it does.
-func (p *Page) headingPlaces() []int {
-	places, from := make([]int, len(p.Headings)), 0
-	for i, heading := range p.Headings {
-		if n := strings.Index(p.Text[from:], heading); n >= 0 {
-			places[i] = from + n
-			from += n + len(heading)
-		} else if i > 0 {
-			places[i] = places[i-1]
-		}
-	}
-	return places
 }
 
 // table is a run of lines with tabs in the text of a page.

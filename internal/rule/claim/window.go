@@ -150,7 +150,7 @@ func (l *look) window(c candidate) Window {
 	start, end := l.passages[c.first].start, l.passages[c.last].end
 	text := l.page.Text[start:end]
 	around := l.passages[c.around].start
-	heading := l.page.headingBefore(l.headings, around)
+	heading := l.page.headingBefore(around)
 	if head := l.page.headRow(l.tables, start, around); head != "" {
 		heading = strings.TrimPrefix(heading+" / "+head, " / ")
 	}

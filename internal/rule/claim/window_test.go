@@ -191,7 +191,7 @@ func FuzzJudge(f *testing.F) {
 	f.Add("2022年3月12日启用", "维尔登港在2021年处理了213万个集装箱。新码头于2022年3月12日启用", "港")
 	f.Add("\"a b\" and \"c d\" 4 7 1 1 10⁶ 1970's", "<p>\x00\xff\u00ad", "x")
 	f.Fuzz(func(t *testing.T, text, body, heading string) {
-		p := &claim.Page{CID: "a", Text: strings.ToValidUTF8(body, "?"), Title: heading, Headings: []string{heading}, Quoted: []string{text}}
+		p := &claim.Page{CID: "a", Text: strings.ToValidUTF8(body, "?"), Title: heading, Headings: []string{heading}, Places: []int{0}, Quoted: []string{text}}
 		found := must.Get(claim.Judge(context.Background(), []claim.Question{{Text: text, CIDs: []string{"a", "b", "a"}, Operands: []string{heading}, Italics: []string{heading}}}, func(cid string) (*claim.Page, error) {
 			if cid == "b" {
 				return nil, nil

@@ -135,7 +135,7 @@ func leadsElsewhere(s *subject) (string, bool) {
 	}
 	found := make([]bool, len(own))
 	missing := len(own)
-	page.EachWord(strings.Join(s.content.Headings, " ")+" "+s.content.Title+" "+s.content.Signals.Title+" "+page.CutBytes(s.content.Text, page.LanguageSample), func(w page.Word) bool {
+	page.EachWord(strings.Join(s.content.Titles(), " ")+" "+s.content.Title+" "+s.content.Signals.Title+" "+page.CutBytes(s.content.Text, page.LanguageSample), func(w page.Word) bool {
 		for i := range own {
 			if !found[i] && like(own[i], w) {
 				found[i] = true

@@ -200,7 +200,7 @@ func containsAny(text string, phrases []string) (string, bool) {
 // headings, as phrases are compared.
 func (s *subject) names() []string {
 	names := titleParts(s.content.Signals.Title)
-	for i, heading := range s.content.Headings {
+	for i, heading := range s.content.Titles() {
 		if i == 3 {
 			break
 		}

@@ -54,7 +54,7 @@ func pathKept(from, to address) bool {
 // kept is the largest part of the telling words of a name that the page has in
 // its own title or headings. A single word does not count.
 func (s *subject) kept(names []string) float64 {
-	own := wordsOf(strings.Join(append(slices.Clone(s.content.Headings), s.content.Title, s.content.Signals.Title), " "), true)
+	own := wordsOf(strings.Join(append(s.content.Titles(), s.content.Title, s.content.Signals.Title), " "), true)
 	most := 0.0
 	for _, name := range names {
 		given, kept := telling(name), 0
@@ -114,7 +114,7 @@ func (s *subject) alien(title string) bool {
 			return !shared
 		})
 	}
-	for _, text := range append(slices.Clone(s.content.Headings), s.content.Title, s.content.Signals.Title, s.content.Signals.Description, s.content.Publisher,
+	for _, text := range append(s.content.Titles(), s.content.Title, s.content.Signals.Title, s.content.Signals.Description, s.content.Publisher,
 		strings.ReplaceAll(s.to.host, ".", " "), OwnName(s.source.Normalized), s.content.Text) {
 		if scan(text); shared {
 			return false

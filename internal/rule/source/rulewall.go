@@ -99,8 +99,8 @@ func softNotFound(s *subject) (string, bool) {
 	if s.content.Media != page.HTML || s.content.Prose >= 3*notFoundProse {
 		return "", false
 	}
-	titles, headings := titleParts(s.content.Signals.Title), make([]string, 0, len(s.content.Headings))
-	for _, heading := range s.content.Headings {
+	titles, headings := titleParts(s.content.Signals.Title), make([]string, 0, len(s.content.Titles()))
+	for _, heading := range s.content.Titles() {
 		headings = append(append(headings, lowerPhrase(heading)), titleParts(heading)...)
 	}
 	title, heading := exactly(titles, notFoundNames()), exactly(headings, notFoundNames())

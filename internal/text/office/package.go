@@ -18,6 +18,7 @@ type Document struct {
 	Created  string // a date as the file has it
 	Language string
 	Headings []string
+	Places   []int    // where they begin in Text
 	Pages    [][]byte // the pages of an EPUB book, in XHTML; such a document has no Text
 	// Whole says that all of it was read. A broken file, and one that is larger than the
 	// limits, is read as far as that goes.

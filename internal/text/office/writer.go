@@ -30,10 +30,10 @@ func (w *writer) line(text string) {
 
 // heading adds a heading.
 func (w *writer) heading(text string) {
-	if text = tidy(text); text != "" && len(w.doc.Headings) < maxHeadings {
-		w.doc.Headings = append(w.doc.Headings, text)
+	at := w.b.Len()
+	if w.line(text); w.b.Len() > at && len(w.doc.Headings) < maxHeadings {
+		w.doc.Headings, w.doc.Places = append(w.doc.Headings, tidy(text)), append(w.doc.Places, at)
 	}
-	w.line(text)
 }
 
 // tidy makes blanks of white space, one for each run of it, and keeps tabs between

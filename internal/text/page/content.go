@@ -39,6 +39,7 @@ type Content struct {
 	Prose    int     // of them in lines that are sentences, not menus
 	Headings []string
 	Levels   []int    // of the headings, 1 for the highest
+	Places   []int    // where they begin in Text
 	Works    []string // what an HTML page links or sets in italics, where it has the length of a title
 }
 
@@ -73,8 +74,8 @@ func Read(body []byte, contentType string) Content {
 		case MarkdownType:
 			c.readMarkdown(c.Text)
 		case "", "text/plain", "application/octet-stream":
-			c.readUnderlined()
 			c.Text = unwrapped(c.Text)
+			c.readUnderlined()
 		default:
 			c.readUnderlined()
 		}

@@ -225,7 +225,7 @@ func TestMetadata(t *testing.T) {
 	} {
 		got := page.Read([]byte(c.body), "text/html")
 		got.Text = ""
-		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(page.Content{}, "Media", "Signals", "Words", "Prose", "Headings")); diff != "" {
+		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(page.Content{}, "Media", "Signals", "Words", "Prose", "Headings", "Levels", "Places")); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -359,6 +359,31 @@ func TestHeadingsOfPlainText(t *testing.T) {
 		"Dry runs\n--------\n\n+---+---+\n| a | b |\n+---+---+\n\nBackends\n********\n"
 	if got, want := headingsOf(page.Read([]byte(manual), "text/plain")), "Introduction 1|S3-compatible storage 2|Dry runs 3|Backends 2"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
+	}
+}
+
+// TestPlacesOfHeadings: a heading stands where it does, whatever has its words before: a list of
+// contents, navigation that is left out, or a sentence.
+func TestPlacesOfHeadings(t *testing.T) {
+	const faq = `<nav><h2>Is it safe?</h2></nav><h1>Questions<a href="#q">¶</a></h1><ul><li>Is it old?<li>Is it safe?</ul><p>Who asks: Is it safe?</p>` +
+		`<h3>Is it old?</h3><p>Yes.</p><noscript><h3>Scripts</h3></noscript><h3> Is it<br>safe?</h3><p>No.</p>`
+	mail := "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nIs it safe?\r\n--b\r\nContent-Type: text/html\r\nContent-Disposition: attachment; filename=faq.html\r\n\r\n" + faq + "\r\n--b--\r\n"
+	const plain = "Is it old? Is it safe?\n\nIs it old?\n==========\n\nIt is, as everybody who has seen it and its\nmany rusty tugs will tell you. Is it safe?\n\n==========\nIs it safe?\n==========\n\nNo.\n"
+	for kind, body := range map[string]string{"text/html": faq, "message/rfc822": mail, "text/plain": plain, "text/markdown": strings.ReplaceAll(plain, "==========\nIs", "Is")} {
+		c := page.Read([]byte(body), kind)
+		var starts []string
+		for _, at := range c.Places {
+			line, rest, _ := strings.Cut(c.Text[at:], "\n")
+			next, _, _ := strings.Cut(strings.TrimLeft(rest, "=\n"), "\n")
+			starts = append(starts, line+" "+next)
+		}
+		want := "Is it old? Yes.|Is it safe?"
+		if strings.HasPrefix(kind, "text/p") || strings.HasPrefix(kind, "text/m") {
+			want = "Is it old? It is, as everybody"
+		}
+		if got := strings.Join(starts, "|"); !strings.Contains(got, want) || strings.Contains(got, "Scripts") || len(c.Headings) != len(c.Places) {
+			t.Errorf("%s: %q %q", kind, got, c.Headings)
+		}
 	}
 }
 

@@ -23,7 +23,10 @@ func (c *Content) readOffice(body []byte) {
 		c.Media = Other
 		return
 	}
-	c.Title, c.Author, c.Language, c.Headings = ownTitle(doc.Title), personName(doc.Author), CutBytes(TidySpace(doc.Language), maxKeptLen), doc.Headings
+	c.Title, c.Author, c.Language = ownTitle(doc.Title), personName(doc.Author), CutBytes(TidySpace(doc.Language), maxKeptLen)
+	for i, heading := range doc.Headings {
+		c.addHeading(heading, 1, doc.Places[i])
+	}
 	c.Published = Date(doc.Created)
 	c.Text, c.Cut = tidyLines(doc.Text), !doc.Whole
 	if len(doc.Pages) > 0 {
@@ -42,6 +45,7 @@ type parts struct {
 	c     *Content
 	texts []string
 	size  int
+	at    int // where the next one begins
 }
 
 // add takes a part.
@@ -55,7 +59,10 @@ func (p *parts) add(part Content) {
 		p.texts = append(p.texts, text)
 	}
 	p.c.Cut = p.c.Cut || part.Cut
-	p.c.Headings = append(p.c.Headings, part.Headings...)
+	for i, heading := range part.Headings {
+		p.c.addHeading(heading, part.Levels[i], p.at+part.Places[i])
+	}
+	p.at += len(text) + min(1, len(text))
 	p.c.Works = append(p.c.Works, part.Works...)
 }
 
@@ -192,7 +199,11 @@ func mailPart(contentType, encoding, disposition string, body []byte, room *mail
 	}
 	_, named, _ := mime.ParseMediaType(disposition)
 	if name := CutBytes(TidySpace(named["filename"]), maxKeptLen); name != "" {
-		c.Text = "Attached: " + name + "\n" + c.Text
+		before := "Attached: " + name + "\n"
+		c.Text = before + c.Text
+		for i := range c.Places {
+			c.Places[i] += len(before)
+		}
 	}
 	c.Cut = c.Cut || err != nil
 	return c

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -260,10 +261,8 @@ func (w *walker) enter(e element, a *attributes) {
 	case atom.Pre, atom.Listing:
 		w.pre++
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		if level := int(e.name.String()[1] - '0'); level <= 2 || w.c.Levels != nil {
-			w.endHeading()
-			w.heading, w.level = w.out.Len()+1, level
-		}
+		w.endHeading()
+		w.heading, w.level = w.out.Len()+1, int(e.name.String()[1]-'0')
 	case atom.Button:
 		w.button = w.out.Len() + 1
 	}
@@ -373,20 +372,25 @@ func (w *walker) leave(e element) {
 		if text := w.out.from(e.from); len(w.c.Signals.Noscript) < maxKept*maxKeptLen {
 			w.c.Signals.Noscript += CutBytes(text, maxKept*maxKeptLen) + "\n"
 		}
-		w.out.cut(e.from)
+		w.cut(e.from)
 	}
 	if e.menu > 0 {
 		w.menus = w.menus || CountWords(w.out.from(e.menu-1)) > 0
-		w.out.cut(e.menu - 1)
+		w.cut(e.menu - 1)
 	}
 }
 
+// cut takes text back, with its headings.
+func (w *walker) cut(at int) {
+	w.out.cut(at)
+	n := sort.SearchInts(w.c.Places, at)
+	w.c.Headings, w.c.Levels, w.c.Places = w.c.Headings[:n], w.c.Levels[:n], w.c.Places[:n]
+}
+
 func (w *walker) endHeading() {
-	switch {
-	case w.heading > 0 && w.c.Levels != nil:
-		w.c.addHeading(w.out.from(w.heading-1), w.level)
-	case w.heading > 0:
-		keep(&w.c.Headings, w.out.from(w.heading-1))
+	if w.heading > 0 {
+		text := w.out.from(w.heading - 1)
+		w.c.addHeading(strings.TrimRight(text, " \n¶"), w.level, w.out.Len()-len(strings.TrimLeft(text, " \t\n")))
 	}
 	w.heading = 0
 }

@@ -21,7 +21,6 @@ func (c *Content) readMarkdown(text string) {
 	w := markdownPage{Document: d}
 	w.all(d.Tree())
 	rendered := Content{Media: c.Media}
-	rendered.Levels = []int{} // of all headings, so that sections can be told apart
 	rendered.readHTML(w.out.Bytes(), "text/html; charset=utf-8")
 	rendered.Signals, rendered.Cut = c.Signals, c.Cut || rendered.Cut
 	*c = rendered
@@ -138,11 +137,21 @@ func (w *markdownPage) text(text string) {
 // maxHeadings is how many headings a text has at most that people read.
 const maxHeadings = 10_000
 
-// addHeading takes a heading of a text that has no other structure.
-func (c *Content) addHeading(text string, level int) {
+// addHeading takes a heading that begins at a place of the text.
+func (c *Content) addHeading(text string, level, at int) {
 	if text = TidySpace(text); text != "" && len(c.Headings) < maxHeadings {
-		c.Headings, c.Levels = append(c.Headings, CutBytes(text, maxKeptLen)), append(c.Levels, level)
+		c.Headings, c.Levels, c.Places = append(c.Headings, CutBytes(text, maxKeptLen)), append(c.Levels, level), append(c.Places, at)
 	}
+}
+
+// Titles are the headings by which a page calls itself: the first ones of the two highest levels.
+func (c *Content) Titles() (titles []string) {
+	for i, heading := range c.Headings {
+		if c.Levels[i] <= 2 && len(titles) < maxKept {
+			titles = append(titles, heading)
+		}
+	}
+	return titles
 }
 
 // readUnderlined finds the headings of a plain text: lines that are underlined, each way of
@@ -150,7 +159,10 @@ func (c *Content) addHeading(text string, level int) {
 func (c *Content) readUnderlined() {
 	var ways []string
 	before, above := "", "" // the last two lines
+	begin, next := 0, 0     // where the last line begins, and the next
 	for line := range strings.SplitSeq(c.Text, "\n") {
+		at := next
+		next += len(line) + 1
 		line = strings.TrimRight(line, " \t")
 		title := strings.TrimSpace(before)
 		if isRule(line) && title != "" && !isRule(before) && utf8.RuneCountInString(line) >= utf8.RuneCountInString(title) && (above == line || title == before[:len(title)]) {
@@ -161,9 +173,9 @@ func (c *Content) readUnderlined() {
 			if !slices.Contains(ways, way) {
 				ways = append(ways, way)
 			}
-			c.addHeading(title, 1+slices.Index(ways, way))
+			c.addHeading(title, 1+slices.Index(ways, way), begin)
 		}
-		before, above = line, before
+		before, above, begin = line, before, at
 	}
 }
 

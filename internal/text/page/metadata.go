@@ -60,8 +60,8 @@ func (m *metadata) settle(c *Content) {
 		return ""
 	}
 	heading := ""
-	if len(c.Headings) > 0 {
-		heading = c.Headings[0]
+	if titles := c.Titles(); len(titles) > 0 {
+		heading = titles[0]
 	}
 	n := m.named
 	c.Title = first(n["citation_title"], n["og:title"], m.headline, n["dc.title"], m.title, heading)

@@ -68,7 +68,7 @@ func listed(problem string, list []Document) string {
 func readFrom(c page.Content, section, from string) string {
 	text := c.Text
 	if section = strings.TrimSpace(section); section != "" {
-		at := slices.IndexFunc(c.Headings, func(h string) bool { return strings.EqualFold(h, section) })
+		at := slices.IndexFunc(c.Headings, func(h string) bool { return strings.EqualFold(h, strings.Trim(section, "# ¶")) })
 		if at < 0 {
 			return fmt.Sprintf("no heading is %q; the headings are: %s", section, page.CutBytes(strings.Join(c.Headings, " | "), maxLooked))
 		}
@@ -96,23 +96,12 @@ func readFrom(c page.Content, section, from string) string {
 
 // sectionOf is the text below a heading, up to the next one that is not below it.
 func sectionOf(c page.Content, at int) string {
-	start, end, next := 0, len(c.Text), 0
-	for i, heading := range c.Headings {
-		below := len(c.Levels) == len(c.Headings) && c.Levels[i] > c.Levels[at]
-		place := strings.Index(c.Text[next:], heading)
-		if place < 0 {
-			continue
-		}
-		place += next
-		next = place + len(heading)
-		if i <= at {
-			start = place
-		} else if !below {
-			end = place
-			break
+	for i := at + 1; i < len(c.Places); i++ {
+		if c.Levels[i] <= c.Levels[at] {
+			return c.Text[c.Places[at]:c.Places[i]]
 		}
 	}
-	return c.Text[start:end]
+	return c.Text[c.Places[at]:]
 }
 
 // lookFor shows the passages of all documents that have words, the best first.

@@ -140,7 +140,7 @@ func firstParagraph(c page.Content) string {
 	}
 	for paragraph := range strings.SplitSeq(c.Text, end) {
 		paragraph = strings.TrimLeft(paragraph, "\n")
-		if len(strings.Fields(paragraph)) >= 8 && !strings.ContainsAny(paragraph[:1], " \t.:#$>|+-*") && !slices.Contains(c.Headings, paragraph) {
+		if len(strings.Fields(paragraph)) >= 8 && !strings.ContainsAny(paragraph[:1], " \t.:#$>|+-*") && !slices.Contains(c.Headings, strings.TrimRight(paragraph, " ¶")) {
 			return page.CutBytes(paragraph, maxBegins)
 		}
 	}

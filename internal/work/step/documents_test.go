@@ -93,6 +93,7 @@ func TestDocumentsAreRead(t *testing.T) {
 		"Regions\n=======\n\nEach region has [an endpoint](x).\n\nLocks\n*****\n\nNone.\n"
 	must.Do(t, os.WriteFile(filepath.Join(dir, "manual.rst"), []byte(manual), 0o600))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "publish.md"), []byte("# Code\n\n## Publish\n\nUse [MIT](x).\n\n### Steps\n\nPush it to [the mirror][m].\n\n## Use\n\nFreely.\n\n[m]: https://m.example\n"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "faq.html"), []byte("<h1>Questions</h1><p>Is it old?<p>Is it safe?<p>Who asks Is it safe? asks late.<h3>Is it old?<a>¶</a></h3><p>Yes, it is.<h3>Is it safe?</h3><p>Nobody knows."), 0o600))
 	desk := run.Desk{Reach: artifact.Everywhere, Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }, Pinned: true}
 	documents := must.Get(sourcing.ReadDocuments(desk, dir))(t)
 	made := must.Get(run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "What do tugs need?", RunID: "tug", Sensitivity: "no_web"}))(t)
@@ -131,6 +132,9 @@ func TestDocumentsAreRead(t *testing.T) {
 		{ask("read", "document", "https://files.invalid/tugs.md"), "Harbour tugs\nThis paper"},
 		{ask("read", "document", "publish.md", "section", "publish") + "|", "Publish\nUse MIT.\nSteps\nPush it to the mirror.\n|"},
 		{ask("read", "document", "manual.rst", "section", "S3-compatible storage"), "S3-compatible storage\n*********************\n\n    # For keystone authentication\n    $ init\n\nRegions\n=======\n\nEach region has [an endpoint](x).\n"},
+		{ask("read", "document", "faq.html", "section", "Is it old?¶") + "|", "Is it old?¶\nYes, it is.\n|"},
+		{ask("read", "document", "faq.html", "section", "### is it safe?") + "|", "Is it safe?\nNobody knows.|"},
+		{ask("look_for", "words", "nobody knows safe"), "faq.html https://files.invalid/faq.html, below the heading Is it safe?:"},
 		{ask("read", "document", "manual.rst", "section", "For keystone authentication"), "no heading is "},
 		{ask("read", "document", "tugs.md", "from", "100000000"), "from is a whole number below "},
 		{ask("read", "document", "ships.md"), `no document is called "ships.md"; these are the documents:`},
