@@ -140,7 +140,7 @@ func (l leaf) labelled(spans []sentence.Span) []sentence.Span {
 	}
 	label, next := spans[0], &spans[1]
 	text := string(l.text[label.Start:label.End])
-	if words(text) > maxLabel || !strings.ContainsRune(".:。：", lastRune(text)) || slices.ContainsFunc(l.marks, func(m mark) bool { return m.at <= next.Start }) {
+	if words(text) > maxHeading || !strings.ContainsRune(".:。：", lastRune(text)) || slices.ContainsFunc(l.marks, func(m mark) bool { return m.at <= next.Start }) {
 		return spans
 	}
 	for i, r := range text {

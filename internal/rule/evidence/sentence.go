@@ -98,7 +98,6 @@ const (
 	maxFrame     = 15
 	maxQuestion  = 20
 	maxHeading   = 8
-	maxLabel     = 5
 	maxShown     = 1500 // characters
 	wordsInDense = 60   // words count as many as 200 characters in a script without blanks
 	charsInDense = 200

@@ -40,13 +40,14 @@ type Answered struct {
 // answer looks for directives that nothing was done about. A directive with a line
 // is answered when the block that holds the line does not stand unchanged in the
 // new draft; at a heading the block is its section, because the headings are
-// prescribed. What a reviewer misses may stand right behind the block, too: a block was put
-// in there. A directive without a line, or at a blank line, is answered when the
-// drafts differ. Blanks, comments and what cannot be seen make no difference.
+// prescribed. What a reviewer misses may stand elsewhere in the section, too: each text that
+// was put in there answers one. A directive without a line, or at a blank line, is answered
+// when the drafts differ. Blanks, comments and what cannot be seen make no difference.
 func (j *judge) answer(a Answered) {
 	was, is := piecesOf(draft.Read(markdown.Read(a.Draft))), piecesOf(j.Document)
 	wasThere, isThere := countPieces(was), countPieces(is)
 	differ := plainText(a.Draft) != plainText(j.Source)
+	added := a.addedBySection(was, is)
 	for _, d := range a.Directives {
 		note := "Make the change that the review asks for: " + d.Action
 		switch text := textAt(was, d.Line); {
@@ -56,7 +57,11 @@ func (j *judge) answer(a Answered) {
 					"the draft is the one that was reviewed, and the review asks for a change: %s", d.Action)
 			}
 		// A text that stood there twice and stands there once was changed in one place.
-		case isThere[text] >= wasThere[text] && (d.About != nil || !addedBehind(text, was, is)):
+		case isThere[text] >= wasThere[text]:
+			if section := sectionAt(was, d.Line); d.About == nil && added[section] > 0 {
+				added[section]--
+				continue
+			}
 			stands := slices.IndexFunc(is, func(p piece) bool { return p.text == text })
 			j.fault(tidegate.Unchanged, is[stands].line, note,
 				"what stood in line %d of the reviewed draft is unchanged, and the review asks for a change: %s", d.Line, d.Action)
@@ -64,26 +69,61 @@ func (j *judge) answer(a Answered) {
 	}
 }
 
-// addedBehind reports whether a block that the draft did not have stands right behind one
-// that it had, before what followed there.
-func addedBehind(text string, was, is []piece) bool {
-	next := func(pieces []piece) string {
-		if i := slices.IndexFunc(pieces, func(p piece) bool { return p.text == text }) + 1; i < len(pieces) {
-			return pieces[i].begins
+// addedBySection counts the texts that were put into each section: blocks beyond those that
+// took the place of others, and blocks that grew without losing a word and about which
+// nothing was said.
+func (a Answered) addedBySection(was, is []piece) map[string]int {
+	added := map[string]int{}
+	gone, wasThere, isThere := map[string][]string{}, countPieces(was), countPieces(is)
+	for _, p := range was {
+		if p.heading || isThere[p.text] >= wasThere[p.text] {
+			continue
 		}
-		return ""
+		added[p.section]--
+		if !slices.ContainsFunc(a.Directives, func(d Directive) bool { return p.line <= d.Line && d.Line <= p.end }) {
+			gone[p.section] = append(gone[p.section], p.text)
+		}
 	}
-	has := func(pieces []piece, begins string) bool {
-		return begins == "" || slices.ContainsFunc(pieces, func(p piece) bool { return p.begins == begins })
+	for _, p := range is {
+		if p.heading || isThere[p.text] <= wasThere[p.text] {
+			continue
+		}
+		added[p.section]++
+		of := gone[p.section]
+		if k := slices.IndexFunc(of, func(text string) bool { return grewFrom(p.text, text) }); k >= 0 {
+			gone[p.section] = slices.Delete(of, k, k+1)
+			added[p.section]++
+		}
 	}
-	return !has(was, next(is)) && has(is, next(was))
+	return added
+}
+
+// grewFrom reports whether a text is another one with something put in at one place.
+func grewFrom(text, before string) bool {
+	n := 0
+	for n < len(before) && n < len(text) && text[n] == before[n] {
+		n++
+	}
+	return len(text) > len(before) && strings.HasSuffix(text, before[n:])
+}
+
+// sectionAt is the section in which a line stands.
+func sectionAt(pieces []piece, line int) string {
+	section := ""
+	for _, p := range pieces {
+		if p.line <= line {
+			section = p.section
+		}
+	}
+	return section
 }
 
 // piece is a block or, at a heading, a section: its lines and its plain text.
 type piece struct {
 	line, end int
 	text      string
-	begins    string // the text, of a section its heading alone
+	heading   bool
+	section   string // the heading of the second level that it stands below
 }
 
 // piecesOf are the blocks and sections of a draft in the order in which they begin.
@@ -101,10 +141,14 @@ func piecesOf(d *draft.Document) []piece {
 			end-- // blank lines belong to nothing
 		}
 		text := d.Source[d.Starts[begin.Line-1] : d.Starts[end-1]+len(d.LineText(end))]
-		out[i] = piece{begin.Line, end, plainText(text), plainText(text)}
-		if begin.Heading {
-			out[i].begins = plainText(d.LineText(begin.Line))
+		out[i] = piece{line: begin.Line, end: end, text: plainText(text), heading: begin.Heading}
+	}
+	under := ""
+	for i := range out {
+		if line := plainText(d.LineText(out[i].line)); out[i].heading && strings.HasPrefix(line, "## ") {
+			under = line
 		}
+		out[i].section = under
 	}
 	return out
 }

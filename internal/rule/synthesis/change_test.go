@@ -60,7 +60,10 @@ func TestUnchanged(t *testing.T) {
 		{"the paragraph was changed", 3, edit("Tugs are loud.", "Old tugs are loud."), -1},
 		{"the paragraph was removed", 3, edit("Tugs are loud.\n\n", ""), -1},
 		{"another paragraph was changed", 3, edit("Nothing.", "Little."), 3},
-		{"the paragraph was moved down", 3, edit("## Summary\n\nTugs are loud.\n", "## Summary\n\nLoud.\n\nTugs are loud.\n"), 5},
+		{"a paragraph was put before it", 3, edit("Tugs are loud.\n", "Loud means 90 decibels.\n\nTugs are loud.\n"), -1},
+		{"a sentence was put into another block of the section", 13, edit("Very quiet.", "Very quiet. Quiet means 40 decibels."), -1},
+		{"another block of the section was written anew", 13, edit("Very quiet.", "Rather quiet, at 40 decibels."), 13},
+		{"another block of the section was shortened", 13, edit("Very quiet.", "Quiet."), 13},
 		{"a paragraph was put behind it", 3, edit("Tugs are loud.\n", "Tugs are loud.\n\nLoud means 90 decibels.\n"), -1},
 		{"a paragraph was put behind another", 3, edit("Nothing.\n", "Nothing.\n\nLoud means 90 decibels.\n"), 3},
 		{"an item was put behind it", 9, edit("  - Very quiet.\n", "  - Very quiet.\n  - Quiet means 40 decibels.\n"), -1},
@@ -114,5 +117,22 @@ func TestUnchanged(t *testing.T) {
 				t.Errorf("UNCHANGED in line %d, want %d", got, test.want)
 			}
 		})
+	}
+}
+
+// TestEachTextAnswersOneDirective: what a block gained answers what was said about it, and a
+// paragraph that was put in answers one of two.
+func TestEachTextAnswersOneDirective(t *testing.T) {
+	for edited, want := range map[string]int{
+		strings.Replace(reviewed, "Very quiet.", "Very quiet. Quiet means 40 decibels.", 1):    1,
+		strings.Replace(reviewed, "## Evidence", "Quiet means 40 decibels.\n\n## Evidence", 1): 1,
+		strings.Replace(reviewed, "## Evidence", "Quiet.\n\nLoud.\n\n## Evidence", 1):          0,
+		strings.Replace(reviewed, "Nothing.", "Quiet means 40 decibels.\n\nNothing.", 1):       2,
+	} {
+		result := synthesis.Judge(markdown.Read([]byte(edited)), synthesis.Facts{Citations: []synthesis.Citation{{CID: "a"}},
+			Answers: &synthesis.Answered{Draft: []byte(reviewed), Directives: []synthesis.Directive{{Line: 9, Action: "say what quiet means"}, {Line: 13, Action: "say what few means"}}}})
+		if len(result.Faults) != want {
+			t.Errorf("%d faults, want %d: %+v\n%s", len(result.Faults), want, result.Faults, edited)
+		}
 	}
 }
