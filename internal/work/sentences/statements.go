@@ -106,8 +106,9 @@ func (p *citedPages) statements(ctx context.Context, id string, text []byte, fac
 				found.Missing = append(found.Missing, f.Text)
 			}
 		}
-		if windows := summary.held[i].Windows; len(windows) > 0 {
-			found.Passage = windows[0]
+		// A sentence that leads to the cited one and has few words of its page has no passage there.
+		if held := &summary.held[i]; len(held.Windows) > 0 && (s.Form != evidence.Carried || held.Standing != claim.Weak || found.Numbered()) {
+			found.Passage = held.Windows[0]
 		}
 		all = append(all, found)
 	}
