@@ -184,11 +184,8 @@ type record struct {
 func readRecord(folder *artifact.Folder, name string, turn int) (record, error) {
 	var kept record
 	data, err := folder.Read(name)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return kept, nil
-	}
 	if err != nil {
-		return kept, err
+		return kept, artifact.UnlessMissing(err)
 	}
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return kept, fmt.Errorf("%s: %w", name, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/brief"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -159,11 +160,8 @@ func (e *Env) Consent(ctx context.Context, manifest string, budget map[string]fl
 		return err
 	}
 	data, err := r.Folder().Read(r.Layout().Perspectives)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil // the planner has not named any yet
-	}
 	if err != nil {
-		return err
+		return artifact.UnlessMissing(err) // the planner has not named any yet
 	}
 	return step.ConfirmPlan(ctx, e.OwnDesk(), manifest, codec.DigestBytes(data))
 }

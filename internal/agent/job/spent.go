@@ -151,11 +151,8 @@ func (b *Board) Raised() (name string, to float64) {
 func (b *Board) sizeOf(id string) (int64, error) {
 	// From within: looking at a file opens every folder above it.
 	dir, err := b.work.Folder().Folder(run.JobDir(id))
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return 0, nil
-	}
 	if err != nil {
-		return 0, err
+		return 0, artifact.UnlessMissing(err)
 	}
 	defer dir.Close()
 	return artifact.SizeOf(dir.FS(), "")

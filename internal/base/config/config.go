@@ -185,11 +185,8 @@ func (p Places) project(ctx context.Context) (said, counts Settings, source *Sou
 // read reads a file; its source is nil where there is none.
 func (p Places) read(ctx context.Context, path string) (Settings, *Source, error) {
 	file, err := artifact.Everywhere.OpenFile("config", path)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return Settings{}, nil, nil
-	}
 	if err != nil {
-		return Settings{}, nil, err
+		return Settings{}, nil, artifact.UnlessMissing(err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))

@@ -82,11 +82,8 @@ func (l List) All() ([]User, error) {
 	}
 	path := filepath.Join(l.Home, File)
 	file, err := artifact.Everywhere.OpenFile("users", path)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, artifact.UnlessMissing(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()

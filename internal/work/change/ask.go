@@ -128,11 +128,8 @@ func (e Earlier) TestedOtherwise(command string) bool {
 // when the file cannot be read or does not exist.
 func EarlierReview(desk run.Desk, project, id string) (Earlier, error) {
 	folder, err := open(desk, project, id)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return Earlier{}, nil
-	}
 	if err != nil {
-		return Earlier{}, err
+		return Earlier{}, artifact.UnlessMissing(err)
 	}
 	defer folder.Close()
 	data, err := readIfThere(folder, reviewFile)

@@ -150,11 +150,8 @@ func Dismiss(ctx context.Context, desk run.Desk, project string, what []review.D
 // sign makes the signature that a dismissal needs, "" where it needs none.
 func sign(ctx context.Context, desk run.Desk, root *artifact.Folder, d review.Dismissal) (string, error) {
 	signers, err := seal.ReadSigners(desk.Reach, "signers", filepath.Join(root.Path(), filepath.FromSlash(desk.ChangesFolder()), signersFile))
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return "", nil
-	}
 	if err != nil {
-		return "", err
+		return "", artifact.UnlessMissing(err)
 	}
 	message, err := messageOf(d)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -241,11 +242,8 @@ func indexRun(ctx context.Context, desk run.Desk, path string, add func(Entry, .
 		}
 	}
 	kept, err := sourcing.OpenEvidence(ctx, r)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil // no source has been judged
-	}
 	if err != nil {
-		return err
+		return artifact.UnlessMissing(err) // no source has been judged
 	}
 	for i := range kept.Records {
 		record := &kept.Records[i]

@@ -81,11 +81,8 @@ func Digest(p review.Payload) string { return codec.DigestBytes(review.Format(p,
 // cannot be read is left out. It returns READ_FAILED.
 func All(desk run.Desk, home string) ([]Review, error) {
 	all, err := desk.Reach.Open("home", store.Reviews.Home(home))
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, artifact.UnlessMissing(err)
 	}
 	defer all.Close()
 	entries, err := all.List(".")

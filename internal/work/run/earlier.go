@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -102,11 +103,8 @@ func (e *Earlier) Lines() []string {
 // and INVALID_STATE for a file that is none.
 func (r *Run) Earlier() (*Earlier, error) {
 	data, err := r.folder.Read(EarlierFile)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, artifact.UnlessMissing(err)
 	}
 	var e Earlier
 	if err := json.Unmarshal(data, &e); err != nil || e.SchemaVersion != EarlierVersion {

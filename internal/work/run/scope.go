@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
@@ -62,11 +63,8 @@ func newScope(runID, now, query, mode string, asked evidence.Shape, from Frozen)
 // with.
 func (r *Run) Shape() (evidence.Shape, error) {
 	data, err := r.folder.Read(ScopeFile)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return evidence.Shape{}, nil // an earlier program made the run
-	}
 	if err != nil {
-		return evidence.Shape{}, err
+		return evidence.Shape{}, artifact.UnlessMissing(err) // an earlier program made the run
 	}
 	doc, err := codec.ParseFile("scope_path", r.Path(ScopeFile), data)
 	if err != nil {

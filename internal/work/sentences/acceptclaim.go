@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -164,11 +165,8 @@ func gateAccepted(r *run.Run, id string) (bool, error) {
 func WithdrawByRule(u *run.Update) error {
 	r := u.Run()
 	data, err := r.Folder().Read(r.Layout().ReviewBundle)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil
-	}
 	if err != nil {
-		return err
+		return artifact.UnlessMissing(err)
 	}
 	doc, _ := codec.Parse(data)
 	if bundle, _ := synthesis.ReadBundle(doc); bundle.MadeBy.Actor != tidegate.Rule {

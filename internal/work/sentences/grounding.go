@@ -71,11 +71,8 @@ func Ground(ctx context.Context, desk run.Desk, in GroundInput) (GroundResult, e
 		}
 		*out = GroundResult{RunID: r.ID(), DocumentPath: path, Claims: []Grounded{}, Sentences: []evidence.Claim{}}
 		facts, records, err := ReportFacts(r, document)
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			return nil // no source has been judged: nothing can be held against it
-		}
 		if err != nil {
-			return err
+			return artifact.UnlessMissing(err) // no source has been judged: nothing can be held against it
 		}
 		facts.Whole, facts.SecondReader = false, false // it may be a part, and nobody reads it
 		before, err := ReadClaims(r)                   // verdicts count for the sentences that they were given for

@@ -3,7 +3,7 @@ package sentences
 import (
 	"strings"
 
-	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -119,11 +119,8 @@ const (
 // hand. "" is for an attempt that the run does not have.
 func ReaderOf(r *run.Run, v *evidence.Verdict) (string, error) {
 	data, err := r.Folder().Read(run.AttemptDir(v.Job, v.Attempt) + "/attempt.json")
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return "", nil
-	}
 	if err != nil {
-		return "", err
+		return "", artifact.UnlessMissing(err)
 	}
 	attempt, err := codec.Parse(data)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -189,11 +190,8 @@ func OpenGaps(r *run.Run) ([]paper.Gap, error) {
 		return nil, nil
 	}
 	data, err := r.Folder().Read(name)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, artifact.UnlessMissing(err)
 	}
 	doc, err := codec.ParseFile("pivot_file", r.Path(name), data)
 	if err != nil {
