@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/text/figure"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
 // AnswerShape is the schema of a reader's answer.
@@ -158,10 +159,14 @@ func (i *Item) given(v *codec.Value, beside []claim.Window, language string) (g 
 	}
 	passage, _ := v.Get("passage").Int()
 	g.Passage = int(passage)
+	there := false
+	if passage >= 1 && passage <= int64(len(i.Windows)) {
+		g.Words, there = i.copied(i.Windows[passage-1].Text, g.Words)
+	}
 	switch {
 	case passage < 1 || passage > int64(len(i.Windows)):
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Name the passage that has the words, counted from 1 within its claim.", "it has the passages 1 to %d, and the verdict names none of them", len(i.Windows))
-	case !i.holds(i.Windows[passage-1].Text, g.Words):
+	case !there:
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Copy at least three words in a row from the passage, exactly, or give another verdict.", "the words %q do not stand in passage %d, or are too few", g.Words, passage)
 	case i.Form == Statement && !i.shares(i.Windows[passage-1].Text, g.Words, language):
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Copy the words that say what the claim says, or give another verdict.", "the words %q have no content word and no number of the claim", g.Words)
@@ -202,17 +207,39 @@ func hasLink(text string) bool {
 	})
 }
 
-// holds reports whether words stand in a window, and are enough: three, six characters
-// in a script without blanks, a whole shorter window, or a number of the claim.
-func (i *Item) holds(window, words string) bool {
-	window, words = plain(window), plain(strings.Trim(words, "\"“”„«» \n\t"))
-	if !standsIn(window, words) { // as Markdown writes what the window shows
-		words = plain(page.Read([]byte(words), page.MarkdownType).Text)
+// copied reports whether words stand in a window as quotations do on a page, and are enough:
+// three, six characters in a script without blanks, a whole shorter window, or a number of the
+// claim. Words that the window has in another spelling come out as it has them.
+func (i *Item) copied(window, given string) (own string, enough bool) {
+	own, window = given, plain(window)
+	words := plain(strings.Trim(given, "\"“”„«» \n\t"))
+	if wordsIn(words) == 0 {
+		return own, false
 	}
-	if words == "" || !standsIn(window, words) {
-		return false
+	if !standsIn(window, words) {
+		if rendered := plain(page.Read([]byte(words), page.MarkdownType).Text); rendered != "" && standsIn(window, rendered) { // as Markdown writes what the window shows
+			words = rendered
+		} else {
+			finder := quotation.NewFinder()
+			found := finder.Add(quotation.AsWritten(words))
+			if finder.Run(window); !found.Found {
+				return own, false
+			}
+			words = window[found.Start:found.End]
+			own = words
+		}
 	}
-	return len(strings.Fields(words)) >= 3 || dense(words) >= 6 || len(words) == len(window) || i.isNumber(words)
+	return own, wordsIn(words) >= 3 || dense(words) >= 6 || len(words) == len(window) || i.isNumber(words)
+}
+
+// wordsIn counts the words of a text, marks that stand alone left out.
+func wordsIn(text string) (n int) {
+	for word := range strings.FieldsSeq(text) {
+		if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // standsIn reports whether a text has words as whole words.

@@ -1,6 +1,7 @@
 package reading_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestAnswers(t *testing.T) {
@@ -76,7 +78,31 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestRefusingCountsWhatStandsByRule: a reader may doubt what the rules doubt.
+// TestWordsAreComparedAsQuotationsAre: white space, marks, dashes, soft hyphens and case make no
+// difference, other words do, and what is kept is what the page has.
+func TestWordsAreComparedAsQuotationsAre(t *testing.T) {
+	const window = "In 2020\tthe port’s  “old”\nquay han\u00addled – once – 14 ships"
+	for words, want := range map[string]string{
+		"the  port’s “old”\nquay":      "the  port’s “old”\nquay",
+		"The port's \"old\" quay":      "the port’s “old” quay",
+		"quay handled — once — 14":     "quay han\u00addled – once – 14",
+		"14 ships":                     "",
+		"— once – –":                   "",
+		"the port’s … 14 ships":        "",
+		"the port old quay":            "",
+		"he port’s “old” quay handled": "",
+		"":                             "",
+		"–":                            "",
+	} {
+		item := reading.Item{ID: "c1", Form: reading.Statement, Text: "The old quay of the port handled ships once.", Windows: []claim.Window{{Text: window}}}
+		answer := must.Get(json.Marshal(map[string]any{"verdicts": []any{map[string]any{"claim": 1, "verdict": "supported", "passage": 1, "words": words}}}))(t)
+		j, faults := reading.Asked{Items: []reading.Item{item}}.Judge(answer)
+		if got := len(faults) == 0; got != (want != "") || got && j.Given[0].Words != want {
+			t.Errorf("%q: %v %v", words, j.Given, faults)
+		}
+	}
+}
+
 func TestWordsOfAnotherLanguage(t *testing.T) {
 	const page = "The result is a risk level that is displayed to the user in the app: low risk (i.e. green) or high risk (red), and nothing else is shown."
 	row := reading.Item{ID: "c1", Form: reading.Statement, Text: "Niedriges Risiko: grün", Windows: []claim.Window{{Text: page}}}
@@ -92,6 +118,7 @@ func TestWordsOfAnotherLanguage(t *testing.T) {
 	}
 }
 
+// TestRefusingCountsWhatStandsByRule: a reader may doubt what the rules doubt.
 func TestRefusingCountsWhatStandsByRule(t *testing.T) {
 	var c evidence.Claims
 	for i, standing := range []claim.Standing{claim.Found, claim.Found, claim.Weak, claim.Weak, claim.Weak} {
