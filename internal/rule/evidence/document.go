@@ -342,8 +342,13 @@ func (c *Claims) ownWindows(known map[string]*Claim, before *Claims) {
 	}
 }
 
-// first are windows with others behind them, as many as there were.
+// first are windows with others behind them, as many as there were: those of further pages first.
 func first(windows, others []claim.Window) []claim.Window {
+	for _, w := range others {
+		if len(windows) < len(others) && !slices.ContainsFunc(windows, func(o claim.Window) bool { return o.CID == w.CID }) {
+			windows = append(slices.Clip(windows), w)
+		}
+	}
 	return slices.Concat(windows, claim.Beside(windows, others, len(others)-len(windows)))
 }
 

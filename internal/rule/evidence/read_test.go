@@ -176,6 +176,22 @@ func TestFaultsNameTheirCause(t *testing.T) {
 	}
 }
 
+// TestAnInferenceShowsEachOfItsPages: also one that no other sentence cites.
+func TestAnInferenceShowsEachOfItsPages(t *testing.T) {
+	r := evidence.Read(markdown.Read([]byte("## Evidence\n\nIt grew [@s1]. It shrank [@s2]. It changes [inferred from @s1 @s2 @s3].\n")), facts())
+	window := func(cid string, start int) claim.Window {
+		return claim.Window{CID: cid, Start: start, End: start + 10, Text: "It changes"}
+	}
+	held := []claim.Judgement{{Windows: []claim.Window{window("s1", 0)}}, {Windows: []claim.Window{window("s2", 0)}}, {Windows: []claim.Window{window("s1", 50), window("s2", 50), window("s3", 50)}}}
+	var shown []string
+	for _, w := range evidence.Assemble(r, "sha256:1", nil, held, nil).Sentences[2].Windows {
+		shown = append(shown, fmt.Sprint(w.CID, " ", w.Start))
+	}
+	if got := strings.Join(shown, ", "); got != "s1 0, s2 0, s3 50" {
+		t.Errorf("shown are %s", got)
+	}
+}
+
 // TestWhatIsReadAgain: a sentence is asked about again when the one before it changes only
 // where it points back at it, and a heading not because a sentence below it was dropped.
 func TestWhatIsReadAgain(t *testing.T) {
