@@ -295,14 +295,13 @@ func (a Agents) report() report.Report {
 		r.Add(report.Heading("What helps"), helps)
 	}
 	roles := report.NewTable("Role", "Agent", "Model", "From")
-	missing := 0
+	missing, needed := 0, false
 	for _, role := range a.Roles {
 		name := role.Driver
 		if name == "" {
 			name = "none"
-			if role.Role != dispatch.Implementer { // whom no run of research needs
-				missing++
-			}
+			missing++
+			needed = needed || role.Role != dispatch.Implementer // whom no run of research needs
 		}
 		roles.Row(report.None, role.Role, name, role.Model, role.From)
 	}
@@ -313,8 +312,8 @@ func (a Agents) report() report.Report {
 		r.Status, r.Summary = report.Fail, report.Counted(failed, "agent")+" cannot be used"
 	case failed > 0:
 		r.Status, r.Summary = report.Warn, report.Counted(failed, "agent")+" cannot be used"
-	case missing > 0:
-		r.Status, r.Summary = report.Warn, "no agent is there for "+report.Counted(missing, "role")
+	case needed:
+		r.Status, r.Summary = report.Warn, "no agent is there for "+report.Counted(missing, "role")+"; `tidegate setup` helps to get one"
 	case a.asked:
 		r.Status, r.Summary = report.Pass, "every agent answers"
 	default:
