@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -51,15 +52,18 @@ func demoCommand(env *catalog.Env) cli.Command {
 
 // runIn runs command lines as if typed in folder, with its own runs and code
 // reviews.
-func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string) int {
+func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string, io.Writer) int {
 	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Apart: true, Program: env.Program, Fetch: demo.Pages{Now: env.Now}.Fetch}
 	program := call.Program
 	program.Tools, program.Settings = catalog.Tools(inner), nil
 	program.Commands = append(research.Commands(withRecordings(inner)), cli.Described(commandTexts, []cli.Command{reportCommand(inner)})...)
-	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
+	program.Dir, program.Terminal.Progress = folder, false
 	program.Terminal.ErrWidth = program.Terminal.Width
 	program.Terminal.Size = nil // the story is printed line by line
-	return program.Run
+	return func(ctx context.Context, args []string, out io.Writer) int {
+		program.Stdout, program.Stderr = out, out
+		return program.Run(ctx, args)
+	}
 }
 
 // enter waits for a line on stdin, or its end, or the end of ctx.

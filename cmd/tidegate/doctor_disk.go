@@ -127,7 +127,9 @@ func keptHere(env *catalog.Env) report.Report {
 	}
 	demos, _ := filepath.Glob(filepath.Join(os.TempDir(), demoFolder+"*")) // the pattern has no fault
 	for _, path := range demos {
-		list(path, "a demo, which you may remove")
+		if path != filepath.Dir(env.Home) { // whose files are listed already
+			list(path, "a demo, which you may remove")
+		}
 	}
 	r.Add(table)
 	r.Summary = fmt.Sprintf("%d bytes in %s; nothing was removed", sum, report.Counted(len(table.Rows), "place"))

@@ -19,18 +19,30 @@ type Player struct {
 	Color  bool
 	Width  int // of Out, 0 where it has none
 	// Run runs a command line of tidegate in Folder, with its runs in Folder/runs,
-	// prints to Out and returns the exit status.
-	Run func(ctx context.Context, args []string) int
+	// prints to out and returns the exit status.
+	Run func(ctx context.Context, args []string, out io.Writer) int
 	// Pause waits between two steps; nil plays on.
 	Pause func(ctx context.Context) error
+
+	whole io.Writer // takes all where Out is shown a part, else nil
 }
 
-// Play unpacks the sample data and plays the story. A command that ends with an exit
+// Play unpacks the sample data and plays the story. A terminal on which it plays on without
+// a pause is shown the beginning and the end of what each command prints, and [WholeFile] has
+// all. A command that ends with an exit
 // status other than the story says ends it with INTERNAL. Play also returns
 // INVALID_ARGS, WRITE_FAILED, READ_FAILED and what Pause returns.
 func (p *Player) Play(ctx context.Context) error {
 	if err := unpack(p.Folder); err != nil {
 		return err
+	}
+	if p.Width > 0 && p.Pause == nil {
+		whole, err := os.OpenFile(filepath.Join(p.Folder, WholeFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("folder", p.Folder), "the story cannot be written: %w", err)
+		}
+		defer whole.Close()
+		p.whole = whole
 	}
 	p.printf("%s\n\n%s\n\n  %s\n\n%s\n\n", p.strong("Should a harbour buy electric tugs? A demo of tidegate"),
 		p.fill("Everything below really happens, offline, in a folder that stays there for you to look at:"), p.Folder,
@@ -62,9 +74,11 @@ func (p *Player) act(ctx context.Context, number int, a action) error {
 		if err != nil {
 			return tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("file", a.show), "step %d cannot show %s: %w", number, a.show, err)
 		}
-		p.printf("%s\n", text)
+		p.short(func(out io.Writer) { _, _ = out.Write(text) }) // where the output is gone, there is nobody to tell
+		p.printf("\n")
 	} else {
-		status := p.Run(ctx, a.args)
+		status := 0
+		p.short(func(out io.Writer) { status = p.Run(ctx, a.args, out) })
 		p.printf("\n")
 		if err := ctx.Err(); err != nil {
 			return err
@@ -95,8 +109,25 @@ func (a action) line() string {
 	return strings.Join(words, " ")
 }
 
+// short has something printed, of which a terminal is shown a part.
+func (p *Player) short(print func(out io.Writer)) {
+	if p.whole == nil {
+		print(p.Out)
+		return
+	}
+	s := &shortened{out: p.Out, whole: p.whole}
+	print(s)
+	s.end()
+}
+
 // printf ignores errors: where the output is gone, there is nobody to report them to.
-func (p *Player) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.Out, format, args...) }
+func (p *Player) printf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	_, _ = io.WriteString(p.Out, text)
+	if p.whole != nil {
+		_, _ = p.whole.Write(colors().ReplaceAll([]byte(text), nil))
+	}
+}
 
 func (p *Player) strong(text string) string {
 	if !p.Color {

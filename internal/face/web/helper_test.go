@@ -42,7 +42,7 @@ var play = sync.OnceValues(func() (string, error) {
 	}
 	made = folder
 	typed := program(folder)
-	player := &demo.Player{Out: io.Discard, Folder: folder, Run: func(ctx context.Context, args []string) int {
+	player := &demo.Player{Out: io.Discard, Folder: folder, Run: func(ctx context.Context, args []string, _ io.Writer) int {
 		if len(args) > 1 && args[1] == "replay" {
 			return 0 // it takes long, and makes nothing that a page shows
 		}
