@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/brief"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -197,11 +198,11 @@ func freeID(title string, all []*codec.Value) string {
 }
 
 // nameOf is the id of a run for a question: the words before a colon, or its first
-// words.
+// words. Of a long first word, as in a script without blanks, it is the beginning.
 func nameOf(question string) string {
 	const most = 5 // words
 	inWords := func(text string) []string {
-		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 	}
 	words := inWords(question)
 	if label, _, found := strings.Cut(question, ":"); found {
@@ -211,6 +212,9 @@ func nameOf(question string) string {
 	}
 	name := ""
 	for i, word := range words {
+		if i == 0 {
+			word = page.CutBytes(word, 63)
+		}
 		if i == most || len(name)+1+len(word) > 64 {
 			break
 		}

@@ -61,3 +61,19 @@ func TestThePlanNamesTheCostOfReading(t *testing.T) {
 		}
 	}
 }
+
+// TestARunHasTheNameOfItsQuestion: in any script, and no longer than a file's name may be.
+func TestARunHasTheNameOfItsQuestion(t *testing.T) {
+	for question, want := range map[string]string{
+		"Harbour: should the port buy tugs?": "harbour",
+		"Which heat pump fits an old house?": "which-heat-pump-fits-an",
+		"港口是否应该将其四艘拖船中的两艘更换为电动拖船，以及这在十五年内会花费多少？": "港口是否应该将其四艘拖船中的两艘更换为电动",
+		"ท่าเรือควรซื้อ":        "ท่าเรือควรซื้อ",
+		strings.Repeat("x", 80): strings.Repeat("x", 63),
+		"?!":                    "question",
+	} {
+		if got := nameOf(question); got != want {
+			t.Errorf("%s is named %s, want %s", question, got, want)
+		}
+	}
+}

@@ -26,17 +26,18 @@ var promptFiles embed.FS
 // prompts are read when the first one is made: most calls make none.
 var prompts = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"quote":   markdown.Quote,
-		"show":    markdown.Show,
-		"plus":    func(a, b int) int { return a + b },
-		"counted": report.Counted,
-		"name":    evidence.LanguageName,
-		"grouped": func(n int) string { return evidence.Thousands("en", int64(n)) },
-		"join":    strings.Join,
-		"either":  either,
-		"plan":    planList,
-		"sources": sourceList,
-		"faults":  faultList,
+		"quote":    markdown.Quote,
+		"show":     markdown.Show,
+		"plus":     func(a, b int) int { return a + b },
+		"counted":  report.Counted,
+		"name":     evidence.LanguageName,
+		"counting": evidence.Counting,
+		"grouped":  func(n int) string { return evidence.Thousands("en", int64(n)) },
+		"join":     strings.Join,
+		"either":   either,
+		"plan":     planList,
+		"sources":  sourceList,
+		"faults":   faultList,
 	}).ParseFS(promptFiles, "prompts/*.md"))
 })
 

@@ -112,7 +112,7 @@ func (w *walker) limits(s *Sentence, longest, citations int) {
 }
 
 func (w *walker) tooLong(s *Sentence, n, longest int) {
-	w.fault(tidegate.TooLong, s.Line, "Make it two.", "a sentence in line %d has %d words; %d are allowed: %q", s.Line, n, longest, s.Text)
+	w.fault(tidegate.TooLong, s.Line, "Make it two.", "a sentence in line %d has %d words; %d are allowed%s: %q", s.Line, n, longest, Counting(w.facts.Language), s.Text)
 }
 
 // joined refuses a sentence that is two for its author: a small letter follows the full

@@ -125,6 +125,15 @@ func words(text string) int {
 	return max(len(strings.Fields(text)), characters/charsInWord)
 }
 
+// Counting says how words are counted in a language that puts no blanks between them, "" for
+// another.
+func Counting(language string) string {
+	if language == "zh" || language == "ja" {
+		return " (ten characters count as three)"
+	}
+	return ""
+}
+
 // cutTo keeps the first characters of a text.
 func cutTo(text string, most int) string {
 	n := 0

@@ -118,7 +118,7 @@ func (s Shape) Range(corrects bool) (least, most int) {
 func (s Shape) Lines() []string {
 	var lines []string
 	if words := s.Words(); words > 0 {
-		lines = append(lines, "It has "+Thousands("en", int64(words))+" words, give or take a fifth.")
+		lines = append(lines, "It has "+Thousands("en", int64(words))+" words"+Counting(s.Language)+", give or take a fifth.")
 	}
 	if s.Audience != "" {
 		lines = append(lines, "It is for "+strings.TrimRight(s.Audience, ".")+".")

@@ -33,13 +33,13 @@ func (w *walker) substance() {
 	}
 	n := w.report.Words()
 	if n < w.facts.Least {
-		missing = append(missing, fmt.Sprintf("words: %d of at least %d", n, w.facts.Least))
+		missing = append(missing, fmt.Sprintf("words: %d of at least %d%s", n, w.facts.Least, Counting(w.facts.Language)))
 	}
 	if len(missing) > 0 {
 		w.fault(tidegate.TooLittle, 0, "Write what is missing, from the sources that you were given.", "it lacks %s", strings.Join(missing, "; "))
 	}
 	if w.facts.Most > 0 && n > w.facts.Most {
-		w.fault(tidegate.TooManyWords, 0, "Say it in fewer words, or leave out what matters least.", "it has %d words; at most %d are allowed", n, w.facts.Most)
+		w.fault(tidegate.TooManyWords, 0, "Say it in fewer words, or leave out what matters least.", "it has %d words; at most %d are allowed%s", n, w.facts.Most, Counting(w.facts.Language))
 	}
 }
 

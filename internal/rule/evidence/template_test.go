@@ -130,6 +130,26 @@ func TestShapeChecked(t *testing.T) {
 	}
 }
 
+// TestALengthSaysHowItIsCounted where no blanks tell words apart: to a person, and to the author
+// of a report that is too short or too long.
+func TestALengthSaysHowItIsCounted(t *testing.T) {
+	const how = "(ten characters count as three)"
+	for language, counted := range map[string]bool{"zh": true, "ja": true, "en": false, "": false} {
+		lines := strings.Join(evidence.Shape{Length: "400", Language: language}.Lines(), " ")
+		said := ""
+		for _, n := range []int{10, 1000} {
+			draft := "## One\n\n" + strings.Repeat("港口应该购买电动拖船。[@a]\n\n", n)
+			for _, f := range evidence.Read(markdown.Read([]byte(draft)), evidence.Facts{Language: language, Whole: true, Least: 100, Most: 200,
+				Template: evidence.Template{Sections: []evidence.Section{{Title: "One"}}}, Sources: []evidence.Source{{CID: "a", Perspectives: []string{"p"}}}}).Faults {
+				said += f.Message + "\n"
+			}
+		}
+		if want := map[bool]int{true: 1}[counted]; strings.Count(lines, how) != want || strings.Count(said, how) != 2*want {
+			t.Errorf("%q: %s, %s", language, lines, said)
+		}
+	}
+}
+
 // TestLengthIsJudged: a report has its words, give or take a fifth.
 func TestLengthIsJudged(t *testing.T) {
 	shape := evidence.Shape{Length: "100"}
