@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 // Clean is the payload as it survives the file: line ends are LF, control and
-// bidirectional control characters are removed, title, category and file are one
+// bidirectional control characters are removed, others that nobody sees are named, title, category and file are one
 // line, a documented category has its documented spelling, issues stand in the
 // order of their severity and optional values that say nothing are absent.
 // Cleaning twice gives the same as cleaning once, and [Read] of what [Format]
@@ -56,12 +57,17 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "
 
 func cleanText(s string) string {
 	s = lineEnds.Replace(strings.ToValidUTF8(s, "\uFFFD"))
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) || reordersText(r) {
-			return -1
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r != '\n' && r != '\t' && unicode.IsControl(r), reordersText(r):
+		case markdown.Concealed(r) && !unicode.In(r, unicode.Cc, unicode.Variation_Selector) && !markdown.Joins(r):
+			fmt.Fprintf(&b, "U+%04X", r)
+		default:
+			b.WriteRune(r)
 		}
-		return r
-	}, s)
+	}
+	return b.String()
 }
 
 // reordersText holds for the bidirectional embeddings, overrides and isolates,

@@ -204,7 +204,7 @@ func TestOneLineTextStandsByteForByte(t *testing.T) {
 	for _, text := range []string{
 		"snake_case and __dunder__ stay", "a[0] and [text] and [a][b]", "`code` and ``more`` and ```three```", "*stars* and **bold** at the start",
 		`"double" and 'single' quotes`, "**bold** first", "*emphasis* first", "_under_ first", "`code` first", "#hashtag, not a heading", "-flag and --flag", "+1 from me", "1.5 times slower", "2)x",
-		"a < b and c > d", "x <- y", "[ ] and [y] and [xx]", "in the middle # of text", "ends with #", "a | b | c", "~~struck~~", "é 漢字 🙂", `C:\path\to\file`, `a \* b`, "zero\u200bwidth", "100% & more &amp;", "array[i]: value", "f(x)[1] (y)", "https://example.com/?a=1&b=2", "verdict ## is fine", "$x^2$", "a  b inside a description",
+		"a < b and c > d", "x <- y", "[ ] and [y] and [xx]", "in the middle # of text", "ends with #", "a | b | c", "~~struck~~", "é 漢字 🙂", `C:\path\to\file`, `a \* b`, "100% & more &amp;", "array[i]: value", "f(x)[1] (y)", "https://example.com/?a=1&b=2", "verdict ## is fine", "$x^2$", "a  b inside a description",
 	} {
 		for _, field := range fields {
 			p := sample(review.NeedsFix)
@@ -240,6 +240,7 @@ func TestEscapesInTheFile(t *testing.T) {
 		{"---", `\---`},
 		{"```go", "\\```go"},
 		{"[ref]: target", `\[ref]: target`},
+		{"zero\u200bwidth\ue000\U000e0041\U0001d159 👩\u200d👩", "zeroU+200BwidthU+E000U+E0041U+1D159 👩\u200d👩"},
 	} {
 		for _, field := range fields {
 			if strings.HasPrefix(field.name, "file") {

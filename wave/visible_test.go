@@ -51,6 +51,8 @@ func TestWhatAReaderCannotSee(t *testing.T) {
 		{"to turn the text around", "a\nb \u202ec\u2066\n", []string{"2 INVISIBLE_TEXT"}},
 		{"to turn it by a mark", "a\u200f\n", []string{"1 INVISIBLE_TEXT"}},
 		{"to hide a message in tag characters", "a\U000E0049\U000E0067\n", []string{"1 INVISIBLE_TEXT"}},
+		{"to hide a message in characters of no font", "a\ue000b\n\n\U0010fffd\n\nc&#xE001;\n", []string{"1 INVISIBLE_TEXT", "3 INVISIBLE_TEXT", "5 INVISIBLE_TEXT"}},
+		{"to hide it in signs that are drawn as nothing", "a\U0001d159b\n\n\U00016fe4\n", []string{"1 INVISIBLE_TEXT", "3 INVISIBLE_TEXT"}},
 		{"to hide a message in variation selectors", "a\ufe01b\n\n😀\ufe00\ufe01\n", []string{"1 INVISIBLE_TEXT", "3 INVISIBLE_TEXT"}},
 		{"to hide a message in joiners", "a\u200d\u200c\u200db\n\n\u200dc\n\nd \u200de\n\nf\u200d", []string{"1 INVISIBLE_TEXT", "3 INVISIBLE_TEXT", "5 INVISIBLE_TEXT", "7 INVISIBLE_TEXT"}},
 		{"to write to a terminal", "a\x1b[2J\n\nb\x00\n\nc\u009b\n", []string{"1 INVISIBLE_TEXT", "3 INVISIBLE_TEXT", "5 INVISIBLE_TEXT"}},

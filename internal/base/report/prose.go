@@ -64,6 +64,13 @@ func Prose(s string) string {
 func mdProse(line string, start func(string) string) string {
 	var b strings.Builder
 	quote := start
+	write := func(s string) {
+		if strings.HasSuffix(b.String(), "`") && strings.HasPrefix(s, "`") {
+			b.WriteByte(' ') // the two runs of backticks would be one, which nothing closes
+		}
+		b.WriteString(s)
+		quote = mdInline
+	}
 	text := func(s string) {
 		trimmed := strings.TrimSpace(s)
 		if trimmed == "" {
@@ -71,8 +78,9 @@ func mdProse(line string, start func(string) string) string {
 			return
 		}
 		at := strings.Index(s, trimmed)
-		b.WriteString(s[:at] + quote(trimmed) + s[at+len(trimmed):])
-		quote = mdInline
+		b.WriteString(s[:at])
+		write(quote(trimmed))
+		b.WriteString(s[at+len(trimmed):])
 	}
 	for {
 		from := strings.IndexByte(line, '`')
@@ -89,8 +97,7 @@ func mdProse(line string, start func(string) string) string {
 			return b.String()
 		}
 		text(line[:from])
-		b.WriteString(mdCode(strings.TrimSpace(rest[:to])))
-		quote = mdInline
+		write(mdCode(strings.TrimSpace(rest[:to])))
 		line = rest[to+len(fence):]
 	}
 }

@@ -62,7 +62,7 @@ func escaped(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
 	}
-	return !unicode.IsPrint(r) || markdown.Hidden(r)
+	return !unicode.IsPrint(r) || markdown.Concealed(r)
 }
 
 // OneLine is [Visible] text on a single line, without blanks at its ends.

@@ -31,7 +31,7 @@ var attacks = []string{
 	`' onmouseover='alert(1)`,
 	`" style="position:fixed;inset:0" x="`,
 	`{{.Question}} {{template "source" .}} {{` + "`x`" + `}}`,
-	"a\u202eb\u202cc \u2066d\u2069 \u200be\u2060f \U000e0041 \u00adg",
+	"a\u202eb\u202cc \u2066d\u2069 \u200be\u2060f \U000e0041 \u00adg \ue000h\U000f0000 \U0001d159i",
 	"a\x00b\x01c\x1b[31md\x7fe\u0085f\u2028g\u2029h",
 	"not UTF-8: \xff\xfe\xc3",
 	"&lt;b&gt; &amp; &#x3c;script&#x3e;",
@@ -135,7 +135,7 @@ func checkPage(t *testing.T, page string) {
 	if len(open) > 0 {
 		t.Errorf("not closed: %v", open)
 	}
-	if i := strings.IndexAny(page, "\x00\x01\x1b\x7f\u0085\u202e\u2066\u2028\u200b\U000e0041"); i >= 0 {
+	if i := strings.IndexAny(page, "\x00\x01\x1b\x7f\u0085\u202e\u2066\u2028\u200b\U000e0041\ue000\U000f0000\U0001d159"); i >= 0 {
 		t.Errorf("a character that hides or reorders: %.80q", page[max(i-30, 0):])
 	}
 }
@@ -172,7 +172,7 @@ func TestHostileTextIsTextInMarkdown(t *testing.T) {
 	if live := paper.LiveMarkup(text); live != nil {
 		t.Errorf("%.500q", live)
 	}
-	if i := strings.IndexAny(string(text), "\x00\x01\x1b\x7f\u0085\u202e\u2066\u2028\u200b\U000e0041"); i >= 0 {
+	if i := strings.IndexAny(string(text), "\x00\x01\x1b\x7f\u0085\u202e\u2066\u2028\u200b\U000e0041\ue000\U000f0000\U0001d159"); i >= 0 {
 		t.Errorf("a character that hides or reorders: %.80q", text[max(i-30, 0):])
 	}
 }

@@ -311,12 +311,12 @@ func shown(r rune) string {
 // belong to what they stand with.
 func concealed(r rune) bool {
 	switch {
-	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d' || r >= ' ' && r < 0x7f:
+	case r == '\n' || r == '\t' || markdown.Joins(r) || r >= ' ' && r < 0x7f:
 		return false
 	case unicode.Is(unicode.Variation_Selector, r):
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+	return markdown.Concealed(r) || unicode.Is(unicode.Cf, r)
 }
 
 // shownText is a text of one line as a report shows it.

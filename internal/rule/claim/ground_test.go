@@ -321,6 +321,22 @@ func TestHiddenCharactersPartNoNumber(t *testing.T) {
 	}
 }
 
+// TestConcealedCharactersPartWords: what stands in a text as a sign of no font is not read over.
+func TestConcealedCharactersPartWords(t *testing.T) {
+	for _, between := range []string{"\ue000", "\uf8ff", "\U000f0001", "\U0010fffd", "\U0001d159"} {
+		for document, page := range map[string]string{"Profit was 73 million euros": "Profit was 7" + between + "3 million euros", "Profit was 7" + between + "3 million euros": "Profit was 73 million euros"} {
+			for _, n := range groundOne(t, document, page).Numbers {
+				if n.Found {
+					t.Errorf("%+q on %+q: %+v", document, page, n)
+				}
+			}
+		}
+		if got := matchesIn(t, "They call it “the quay of the seven tugs”.", "It is the quay of the se"+between+"ven tugs."); got.Standing != claim.Missing {
+			t.Errorf("%+q: %+v", between, got)
+		}
+	}
+}
+
 // TestMarksThatNothingCloses takes many times as long if the search for each mark runs
 // to the end of the text: seconds, and in full over a minute.
 func TestMarksThatNothingCloses(t *testing.T) {

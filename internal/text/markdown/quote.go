@@ -96,10 +96,8 @@ func Code(line string) string {
 	return strings.Join(parts, "\t")
 }
 
-// Show is text on one line, with everything in it shown for what it is: controls,
-// line and paragraph separators, and characters that turn the direction of the
-// text or have no width are written as U+XXXX, and bytes that are not UTF-8 as
-// U+FFFD. Line ends become blanks. One character that joins two others stays, and so does
+// Show is text on one line, with everything in it shown for what it is: what is
+// [Concealed] is written as U+XXXX, and bytes that are not UTF-8 as U+FFFD. Line ends become blanks. One character that joins two others stays, and so does
 // one that selects a variant, behind a character that has variants.
 func Show(text string) string { return shown(unixLines.Replace(text), false) }
 
@@ -119,7 +117,7 @@ func shown(text string, code bool) string {
 		case varies(r) && varied(before, r),
 			Joins(r) && (seen(before) || varies(before)) && seen(after) && !(code && min(before, after) <= unicode.MaxASCII):
 			b.WriteRune(r)
-		case unicode.IsControl(r), r == '\u2028', r == '\u2029', Hidden(r):
+		case Concealed(r):
 			fmt.Fprintf(&b, "U+%04X", r)
 		default:
 			b.WriteRune(r)
@@ -133,7 +131,7 @@ func shown(text string, code bool) string {
 // case.
 func isPlain(text string) bool {
 	for _, r := range text {
-		if r == utf8.RuneError || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || Hidden(r) {
+		if r == utf8.RuneError || Concealed(r) {
 			return false
 		}
 	}

@@ -30,7 +30,7 @@ func (d *Document) Unseen() []Unseen {
 			case piece.Kind == HTMLInline:
 				found = append(found, Unseen{At: piece.Start, HTML: bytes.Clone(piece.Text)})
 			case piece.Kind == TextInline && d.text[piece.Start] == '&':
-				if i := NextHidden(piece.Text, 0); i >= 0 && !d.joinsLetters(piece) {
+				if i := next(piece.Text, 0, isUnseen); i >= 0 && !d.joinsLetters(piece) {
 					r, _ := utf8.DecodeRune(piece.Text[i:])
 					found = append(found, Unseen{At: piece.Start, Char: r})
 				}
@@ -61,12 +61,12 @@ func (d *Document) hiddenCharacters() []Unseen {
 	if mark := []byte("\ufeff"); bytes.HasPrefix(d.text, mark) {
 		at = len(mark)
 	}
-	for at = NextHidden(d.text, at); at >= 0; {
+	for at = next(d.text, at, isUnseen); at >= 0; {
 		r, size := utf8.DecodeRune(d.text[at:])
 		if !d.belongs(r, at, size) {
 			found = append(found, Unseen{At: at, Char: r})
 		}
-		at = NextHidden(d.text, at+size)
+		at = next(d.text, at+size, isUnseen)
 	}
 	return found
 }
@@ -87,6 +87,9 @@ func (d *Document) belongs(r rune, at, size int) bool {
 	after, size := utf8.DecodeRune(d.text[at+size:])
 	return width > 0 && size > 0 && seen(before) && seen(after)
 }
+
+// isUnseen holds for what is concealed, white space of all kinds aside.
+func isUnseen(r rune) bool { return Concealed(r) && !unicode.IsSpace(r) }
 
 func seen(r rune) bool { return !unicode.IsSpace(r) && !Hidden(r) }
 
@@ -113,8 +116,23 @@ func Hidden(r rune) bool {
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
+// Concealed reports whether r is shown by its number, because a reader would not see it, or
+// not for what it is: all that is [Hidden], controls, the ends of lines and paragraphs that no
+// editor writes, characters whose form is a private matter of some font, those that are none,
+// and signs that are drawn as nothing. Unlike the hidden ones these keep words apart.
+func Concealed(r rune) bool {
+	if r < 0x300 {
+		return Hidden(r) || unicode.IsControl(r)
+	}
+	return Hidden(r) || r == nullNote || r == khitanFiller || unicode.In(r, unicode.Co, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point)
+}
+
 // NextHidden is the index of the first hidden character of text from i on, or -1.
-func NextHidden(text []byte, i int) int {
+func NextHidden(text []byte, i int) int { return next(text, i, Hidden) }
+
+// next is the index of the first character of text from i on that is not plain ASCII and of
+// which is holds, or -1.
+func next(text []byte, i int, is func(rune) bool) int {
 	for i < len(text) {
 		c := text[i]
 		if c >= ' ' && c < 0x7F {
@@ -122,7 +140,7 @@ func NextHidden(text []byte, i int) int {
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
-		if Hidden(r) {
+		if is(r) {
 			return i
 		}
 		i += size
@@ -135,6 +153,8 @@ const (
 	nonJoiner    = 0x200C
 	joiner       = 0x200D
 	emptyBraille = 0x2800
+	khitanFiller = 0x16FE4
+	nullNote     = 0x1D159
 )
 
 // Joins reports whether r is one of the zero-width characters that scripts and
