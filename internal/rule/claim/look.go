@@ -60,6 +60,7 @@ type reading struct {
 	dates     []figure.Date
 	quoted    []bool // by passage: an output quotes it
 	tables    []table
+	kin       *kin              // of its words, once they are asked for
 	counts    []counts          // of the tables, once they are asked for
 	folded    map[*asked]string // their words, likewise
 }
@@ -282,7 +283,9 @@ func (r *reading) choose(a *asked, l *look, holds *picker) {
 	}
 	runs, share := holds.weigh()
 	l.share = share
-	if l.foreign || l.share < floor {
+	if l.foreign {
+		l.loose = r.foreign(a, holds)
+	} else if l.share < floor {
 		l.loose = holds.pick(slices.Clone(runs), looseWindows+MaxFurther, true)
 	}
 	l.windows = holds.pick(runs, a.most, false)

@@ -77,12 +77,15 @@ func weightOf(having, sentences int) float64 {
 func windowsOf(looks []look, loose bool) (windows, more []Window) {
 	order, most := byWords, max(firstWindows, len(looks))
 	if loose {
-		order, most = byPlace, max(looseWindows, len(looks))
+		most = max(looseWindows, len(looks))
+		if !anyOf(looks, func(l *look) bool { return l.foreign }) {
+			order = byPlace
+		}
 	}
 	var rest []candidate
 	for i := range looks {
 		list := looks[i].windows
-		if loose {
+		if loose || looks[i].foreign {
 			list = looks[i].loose
 		}
 		for k, c := range list {
