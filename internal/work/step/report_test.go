@@ -1,6 +1,9 @@
 package step_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // TestReportOfARun: complete and partial, in every format.
@@ -138,5 +142,110 @@ func TestPassagesOfNumbersComeFirst(t *testing.T) {
 		if got := strings.Join(texts, "|"); got != want.texts || left != want.left {
 			t.Errorf("%d bytes: %s, %d left out", most, got, left)
 		}
+	}
+}
+
+func TestAReportNeverReplacesWhatARunConsistsOf(t *testing.T) {
+	r := reviewed(t)
+	dir := filepath.Join(r.root, "wave-1")
+	review := func(name string) error {
+		_, err := step.ReviewWave(t.Context(), runClock, step.WaveReviewInput{PerspectivesPath: r.perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: filepath.Join(r.root, name)})
+		return err
+	}
+	for name, content := range map[string]string{
+		"wave-1/other.md": "an output of another perspective", "wave-1/a.meta.json": "{}", "wave-2/x.md": "x", "summaries/a.md": "x", "logs/old.jsonl": "x",
+	} {
+		must.Do(t, os.WriteFile(filepath.Join(r.root, name), []byte(content), 0o600))
+	}
+	for target, name := range map[string]string{"manifest.json": "link.json", "wave-1": "same"} {
+		if err := os.Symlink(target, filepath.Join(r.root, name)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	for _, name := range []string{
+		"link.json", "same/other.md", "manifest.json", "gates.json", "logs/audit.jsonl", "run-config/policy.json", "operator/scope.json", "pivot.json", "wave-1/wave1-plan.json",
+		"summaries/summary-pack.json", "citations/citations.jsonl", "synthesis/final-synthesis.md", "wave-2/../manifest.json",
+		"wave-1/other.md", "wave-1/a.meta.json", "wave-2/x.md", "summaries/a.md", "logs/old.jsonl",
+	} {
+		before, missing := os.ReadFile(filepath.Join(r.root, name))
+		if err := review(name); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+			t.Errorf("report_path %s: got %v", name, err)
+		}
+		after, err := os.ReadFile(filepath.Join(r.root, name))
+		if string(after) != string(before) || (err == nil) != (missing == nil) {
+			t.Errorf("%s was changed", name)
+		}
+	}
+	for _, name := range []string{"again.json", "wave-1/review.json"} {
+		if err := review(name); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+			t.Errorf("report_path %s: %v", name, err)
+		}
+	}
+	if err := review("wave-review.json"); err != nil {
+		t.Error(err)
+	}
+	// A run that cannot be opened keeps its record.
+	must.Do(t, os.WriteFile(filepath.Join(r.root, "manifest.json"), []byte("{"), 0o600))
+	for _, name := range []string{"manifest.json", "gates.json", "logs/audit.jsonl"} {
+		before := r.read(name)
+		if err := review(name); err == nil || r.read(name) != before {
+			t.Errorf("spoilt run, report_path %s: got %v", name, err)
+		}
+	}
+}
+
+func TestReportFileHoldsTheResult(t *testing.T) {
+	perspectives, outputs := mixed(t)
+	path := filepath.Join(filepath.Dir(outputs), "wave-review.json")
+	for range 2 {
+		result := must.Get(step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
+			PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: path,
+		}))(t)
+		if result.ReportPath == nil || *result.ReportPath != path {
+			t.Errorf("report_path %v", result.ReportPath)
+		}
+		got := must.Get(os.ReadFile(path))(t)
+		if want := marshal(t, result) + "\n"; !bytes.Equal(got, []byte(want)) {
+			t.Errorf("the report differs from the result (-want +got):\n%s", cmp.Diff(want, string(got)))
+		}
+	}
+}
+
+func TestReportThatCannotBeWritten(t *testing.T) {
+	perspectives, outputs := many(t, 2)
+	dir := filepath.Dir(outputs)
+	readOnly := filepath.Join(dir, "read-only")
+	must.Do(t, os.Mkdir(readOnly, 0o500))
+	folder := filepath.Join(dir, "folder")
+	must.Do(t, os.Mkdir(folder, 0o700))
+	for _, test := range []struct {
+		name, path string
+		code       tidegate.Code
+	}{
+		{"a missing folder", filepath.Join(dir, "absent", "report.json"), tidegate.WriteFailed},
+		{"a folder in its place", folder, tidegate.WriteFailed},
+		{"a folder, with a slash", folder + "/", tidegate.WriteFailed},
+		{"a path through a file", perspectives + "/report.json", tidegate.WriteFailed},
+		{"a name that is too long", filepath.Join(dir, strings.Repeat("x", 300)), tidegate.WriteFailed},
+		{"a folder without permission", filepath.Join(readOnly, "report.json"), tidegate.WriteFailed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if strings.HasPrefix(test.path, readOnly) && os.Getuid() == 0 {
+				t.Skip("root may write everywhere")
+			}
+			before := must.Tree(t, dir)
+			_, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
+				PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: test.path,
+			})
+			if code := tidegate.CodeOf(err); code != test.code {
+				t.Errorf("code %s, want %s (%v)", code, test.code, err)
+			}
+			if path, _ := tidegate.AsError(err).Details.Get("report_path"); path != test.path {
+				t.Errorf("details.report_path %q, want %q", path, test.path)
+			}
+			if diff := cmp.Diff(before, must.Tree(t, dir)); diff != "" {
+				t.Errorf("something was left behind (-before +after):\n%s", diff)
+			}
+		})
 	}
 }
