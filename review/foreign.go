@@ -102,12 +102,11 @@ func (r *foreignReader) leave(reason string, n int) {
 	r.left[reason] += n
 }
 
-func (r *foreignReader) tool(name string) string {
+func (r *foreignReader) tool(name string) {
 	name = tidegate.Cut(cmp.Or(cleanLine(name), "unnamed tool"))
 	if !slices.Contains(r.tools, name) && len(r.tools) < maxForeign {
 		r.tools = append(r.tools, name)
 	}
-	return name
 }
 
 // found is one finding as the formats have it in common.

@@ -156,7 +156,7 @@ func (e *Env) planOf(ctx context.Context, o Order, runID string, budget run.Budg
 	if perspectives == nil {
 		p.Jobs++ // the planner
 	}
-	p.Estimate, err = e.estimateOf(ctx, o.Team, p.Jobs, n, most)
+	p.Estimate = e.estimateOf(ctx, o.Team, p.Jobs, n, most)
 	p.Reading = p.Reading.of(p.Estimate)
 	return p, err
 }
@@ -236,7 +236,7 @@ const (
 
 // estimateOf estimates what the jobs will take, from the completed runs at home with
 // the same agents, or as a guess. Recorded answers take nothing.
-func (e *Env) estimateOf(ctx context.Context, t *Team, jobs, waves int, parallel float64) (estimate, error) {
+func (e *Env) estimateOf(ctx context.Context, t *Team, jobs, waves int, parallel float64) estimate {
 	var sum job.Spent
 	done, runs := 0, 0
 	perMillion, prices := t.pays()
@@ -267,16 +267,16 @@ func (e *Env) estimateOf(ctx context.Context, t *Team, jobs, waves int, parallel
 	}
 	if done > 0 {
 		scale := float64(jobs) / float64(done)
-		return estimate{sum.Tokens * scale, costs(sum.CostUSD * scale), sum.Minutes * scale, "from " + report.Counted(runs, "completed run") + " of these agents at home", prices}, nil
+		return estimate{sum.Tokens * scale, costs(sum.CostUSD * scale), sum.Minutes * scale, "from " + report.Counted(runs, "completed run") + " of these agents at home", prices}
 	}
 	if t.recorded() {
-		return estimate{CostUSD: new(float64), Basis: "the answers are recorded: no model is asked, and nothing is paid"}, nil
+		return estimate{CostUSD: new(float64), Basis: "the answers are recorded: no model is asked, and nothing is paid"}
 	}
 	guess := estimate{Tokens: float64(waves*waveTokens + (jobs-waves)*otherTokens), Basis: "a guess: no completed run of these agents is at home", Prices: prices}
 	guess.CostUSD = costs(guess.Tokens / 1e6 * perMillion)
 	rounds := func(n int) float64 { return math.Ceil(float64(n) / parallel) }
 	guess.Minutes = rounds(waves)*WaveMinutes + rounds(waves)*OtherMinutes + float64(jobs-2*waves)*OtherMinutes
-	return guess, nil
+	return guess
 }
 
 // expected is what a run is expected to take as it begins, for its record; nil where recorded

@@ -169,7 +169,7 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	case status == run.Paused || status == run.Failed:
 		return &pause{ForPerson, Why(m)}, nil
 	}
-	if p, left, err := s.agentsWork(ctx, m); left || err != nil {
+	if p, left, err := s.agentsWork(ctx); left || err != nil {
 		return p, err
 	}
 	switch m.Stage() {
@@ -215,7 +215,7 @@ func Why(m run.Manifest) string {
 // agentsWork says what of the present stage is left to agents; left is false when
 // nothing is. Answers whose judge was stopped are judged first. A stage whose
 // jobs have used up their tries, or that is out of budget, is left to a person.
-func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, left bool, err error) {
+func (s *settler) agentsWork(ctx context.Context) (p *pause, left bool, err error) {
 	judged, waiting, err := s.board.JudgeLeftOver(ctx)
 	if err != nil {
 		return nil, false, err

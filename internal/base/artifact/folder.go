@@ -235,10 +235,10 @@ func openRegular(root *os.Root, name string, flag int) (*os.File, error) {
 // openOrCreate is openRegular with the mode of a file that it makes.
 func openOrCreate(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
 	f, err := root.OpenFile(name, flag|nonblock, mode)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = regular(f)
 	}
-	if _, err := regular(f); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return f, nil

@@ -178,7 +178,7 @@ func (r Reach) openPath(p place) (*os.File, error) {
 	if !r.confined || replaced {
 		f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 		if err == nil {
-			_, err = regular(f)
+			err = regular(f)
 		}
 		return f, err
 	}

@@ -89,20 +89,20 @@ func (u *untilReader) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// regular returns the size of f. It closes f and fails when f is not a regular
-// file; the descriptor is asked, because the name may have changed hands.
-func regular(f *os.File) (int64, error) {
+// regular closes f and fails when f is not a regular file; the descriptor is
+// asked, because the name may have changed hands.
+func regular(f *os.File) error {
 	info, err := f.Stat()
 	switch {
 	case err == nil && info.Mode().IsRegular():
-		return info.Size(), nil
+		return nil
 	case err == nil && info.IsDir():
 		err = errIsFolder
 	case err == nil:
 		err = errNotRegular
 	}
 	f.Close()
-	return 0, err
+	return err
 }
 
 // readAll reads f to its end into a buffer of its size.

@@ -139,3 +139,11 @@ var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // DigestOf is [DigestBytes] of all that was written to sum, a SHA-256 hash.
 func DigestOf(sum hash.Hash) string { return digestText(sum.Sum(nil)) }
+
+// Flag is 1 where something holds and otherwise 0, as metrics and sums have it.
+func Flag(holds bool) int {
+	if holds {
+		return 1
+	}
+	return 0
+}

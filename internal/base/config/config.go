@@ -145,7 +145,7 @@ func (p Places) user(ctx context.Context) (Settings, *Source, error) {
 	if p.User == "" {
 		return Settings{}, nil, nil
 	}
-	settings, source, err := p.read(ctx, filepath.Join(p.User, FileName))
+	settings, source, err := p.read(filepath.Join(p.User, FileName))
 	if source != nil {
 		source.Trusted = true
 	}
@@ -183,7 +183,7 @@ func (p Places) project(ctx context.Context) (said, counts Settings, source *Sou
 }
 
 // read reads a file; its source is nil where there is none.
-func (p Places) read(ctx context.Context, path string) (Settings, *Source, error) {
+func (p Places) read(path string) (Settings, *Source, error) {
 	file, err := artifact.Everywhere.OpenFile("config", path)
 	if err != nil {
 		return Settings{}, nil, artifact.UnlessMissing(err)
@@ -199,7 +199,7 @@ func (p Places) read(ctx context.Context, path string) (Settings, *Source, error
 // readProject reads a file of the project.
 func (p Places) readProject(ctx context.Context, path string) (Settings, *Source, error) {
 	if p.At == nil {
-		return p.read(ctx, path)
+		return p.read(path)
 	}
 	text, found, err := p.At(ctx, path)
 	if err != nil || !found {

@@ -6,9 +6,7 @@ package user
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"io/fs"
 	"path/filepath"
 	"runtime"
@@ -111,7 +109,7 @@ func (l List) All() ([]User, error) {
 // list that cannot be read lets nobody in, and is an error as in [List.All].
 func (l List) ByToken(token string) (found User, ok bool, err error) {
 	users, err := l.All()
-	got := []byte(digest(token))
+	got := []byte(codec.DigestBytes([]byte(token)))
 	for _, u := range users {
 		if subtle.ConstantTimeCompare(got, []byte(u.Digest)) == 1 && token != "" && l.current(u) {
 			found, ok = u, true
@@ -147,7 +145,7 @@ func (l List) Add(ctx context.Context, name string, role Role, days int) (token 
 	}
 	token = rand.Text()
 	now := l.Now()
-	added := User{Name: name, Role: role, Digest: digest(token), AddedAt: tidegate.Stamp(now)}
+	added := User{Name: name, Role: role, Digest: codec.DigestBytes([]byte(token)), AddedAt: tidegate.Stamp(now)}
 	if days > 0 {
 		added.Until = tidegate.Stamp(now.AddDate(0, 0, days))
 	}
@@ -202,9 +200,4 @@ func (l List) change(ctx context.Context, do func([]User) ([]User, error)) error
 		return err
 	}
 	return folder.Write(File, data)
-}
-
-func digest(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -138,7 +139,7 @@ func (l *layout) line() string {
 	}
 	pages := 0
 	for i := range l.Sources {
-		pages += count(l.Sources[i].FetchedAt != "" && l.Sources[i].SameAs == "")
+		pages += codec.Flag(l.Sources[i].FetchedAt != "" && l.Sources[i].SameAs == "")
 	}
 	if pages > 0 {
 		parts = append(parts, l.say("pages archived: %d", pages))
@@ -289,8 +290,8 @@ func (l *layout) tiles() []tile {
 	// A gate that its judge passed says nothing to a client. One that it did not does.
 	passed, accepted := 0, 0
 	for _, g := range l.Gates {
-		passed += count(g.Status == synthesis.GatePass)
-		accepted += count(g.Accepted != "")
+		passed += codec.Flag(g.Status == synthesis.GatePass)
+		accepted += codec.Flag(g.Accepted != "")
 	}
 	switch {
 	case accepted > 0:
@@ -308,9 +309,9 @@ func (l *layout) foundTile() tile {
 	for _, part := range l.Parts {
 		for i := range part.Sentences {
 			sentences++
-			doubted += count(part.Sentences[i].Doubted || part.Sentences[i].Accepted != nil)
-			cited += count(part.Sentences[i].Standing != "")
-			found += count(part.Sentences[i].Standing == claim.Found)
+			doubted += codec.Flag(part.Sentences[i].Doubted || part.Sentences[i].Accepted != nil)
+			cited += codec.Flag(part.Sentences[i].Standing != "")
+			found += codec.Flag(part.Sentences[i].Standing == claim.Found)
 		}
 	}
 	if l.Audit != nil {
@@ -532,11 +533,4 @@ func (r *Report) moment(text string) string {
 		return evidence.Day(r.Language, t.UTC()) + t.UTC().Format(", 15:04 UTC")
 	}
 	return text
-}
-
-func count(holds bool) int {
-	if holds {
-		return 1
-	}
-	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/text/quotation"
 )
@@ -241,7 +242,7 @@ func (a *asked) judgeNear(looks []look, j *Judgement) {
 		}
 	}
 	if len(said) > 0 { // the page that says otherwise is shown first
-		slices.SortStableFunc(looks, func(a, b look) int { return flag(len(b.near) > 0) - flag(len(a.near) > 0) })
+		slices.SortStableFunc(looks, func(a, b look) int { return codec.Flag(len(b.near) > 0) - codec.Flag(len(a.near) > 0) })
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -78,7 +79,7 @@ func clauses(text string, all []token) [][]token {
 	var out [][]token
 	from, content := 0, 0
 	for i := range all {
-		content += flag(all[i].content)
+		content += codec.Flag(all[i].content)
 		if i+1 == len(all) {
 			break
 		}
@@ -91,13 +92,6 @@ func clauses(text string, all []token) [][]token {
 		return append(out, all[from:])
 	}
 	return append(out[:len(out)-1], all[from-len(out[len(out)-1]):]) // too short to stand alone
-}
-
-func flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // leastAlike is how many content words two clauses share at least.
@@ -136,7 +130,7 @@ func align(clause, on []token) aligned {
 	}
 	content := 0
 	for i := range a.clause {
-		content += flag(a.clause[i].content)
+		content += codec.Flag(a.clause[i].content)
 	}
 	for i, j := 0, 0; i < n && j < m; {
 		switch here := table[i*width+j]; {
@@ -146,7 +140,7 @@ func align(clause, on []token) aligned {
 			j++
 		default:
 			a.pairs = append(a.pairs, [2]int{i, j})
-			a.same += flag(a.clause[i].content)
+			a.same += codec.Flag(a.clause[i].content)
 			i, j = i+1, j+1
 		}
 	}
@@ -430,7 +424,7 @@ func (b *beside) replaced(g gap) {
 				b.add("name", b.claim[s.start:s.end], b.on[h.start:h.end], h.start)
 			}
 		}
-		names += flag(s.upper && s.content)
+		names += codec.Flag(s.upper && s.content)
 	}
 }
 

@@ -1,6 +1,10 @@
 package claim
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
 
 // picker chooses the windows of a page one after the other.
 type picker struct {
@@ -47,10 +51,10 @@ func (p *picker) weigh() (runs []candidate, share float64) {
 	quoted, named := 0, 0 // how many of the window's passages are
 	for i, last := 0, -1; i < n; i++ {
 		for ; last < p.passages[i].last; last++ {
-			quoted, named = quoted+count(p.quoted[last+1]), named+count(p.named[last+1])
+			quoted, named = quoted+codec.Flag(p.quoted[last+1]), named+codec.Flag(p.named[last+1])
 		}
 		runs[i] = candidate{first: i, last: last, quoted: quoted > 0, named: named > 0}
-		quoted, named = quoted-count(p.quoted[i]), named-count(p.named[i])
+		quoted, named = quoted-codec.Flag(p.quoted[i]), named-codec.Flag(p.named[i])
 	}
 	total, best := 0.0, 0.0
 	for k, it := range p.items {
@@ -84,13 +88,6 @@ func (p *picker) weigh() (runs []candidate, share float64) {
 		return runs, 1
 	}
 	return runs, best / total
-}
-
-func count(holds bool) int {
-	if holds {
-		return 1
-	}
-	return 0
 }
 
 // hold says what a window holds beyond what was seen.

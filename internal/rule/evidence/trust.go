@@ -26,7 +26,7 @@ type Readers struct {
 // TrustLine says how the sentences of a report were checked, in the words that every
 // view uses. Claims is nil where the run has none.
 func TrustLine(c *Claims, by Readers) string {
-	return by.checked(c) + by.also("", c)
+	return by.checked(c) + by.also("")
 }
 
 // TrustLineIn is the trust line in a language.
@@ -35,7 +35,7 @@ func TrustLineIn(language string, c *Claims, by Readers) string {
 		return TrustLine(c, by)
 	}
 	if by.Unsourced || c == nil {
-		return Say(language, by.checked(c)) + by.also(language, c)
+		return Say(language, by.checked(c)) + by.also(language)
 	}
 	counts := c.counts(!by.None)
 	first := "%d stand by rule and second reader"
@@ -53,11 +53,11 @@ func TrustLineIn(language string, c *Claims, by Readers) string {
 		}
 	}
 	line := Say(language, "Sentences: %d", len(c.Sentences)) + " · " + strings.Join(parts, " · ") + ". "
-	return line + strings.Join(by.tested(language, c), " ") + by.also(language, c)
+	return line + strings.Join(by.tested(language, c), " ") + by.also(language)
 }
 
 // also is what else a reader must know of how sentences were checked.
-func (by Readers) also(language string, c *Claims) (line string) {
+func (by Readers) also(language string) (line string) {
 	if by.Adapted {
 		line += " " + Say(language, "Recorded agents were allowed to answer another question than theirs.")
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // builder makes blocks of elements, which have the names of HTML whatever the report was
@@ -120,7 +122,7 @@ func (b *builder) single(name string, line int) {
 
 // begin notes what an element that is shown means for what comes.
 func (b *builder) begin(e *element) {
-	b.chips += flag(e.chip)
+	b.chips += codec.Flag(e.chip)
 	if e.source {
 		b.sources++
 		b.now.kind, b.now.number = item, b.sources
@@ -185,7 +187,7 @@ func (b *builder) end() {
 		}
 		return
 	}
-	b.chips -= flag(e.chip)
+	b.chips -= codec.Flag(e.chip)
 	switch is := roles()[e.name]; {
 	case e.source:
 		b.closeLink()

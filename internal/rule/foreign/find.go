@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -58,7 +59,7 @@ func lookAt(b *block) look {
 		marks := 0
 		anchors = slices.DeleteFunc(anchors, func(a anchor) bool { // a number that is a link cites
 			is := a.start >= rest && isNumber(strings.Trim(line.text[a.start:a.end], "[]()^【】 "))
-			marks += flag(is)
+			marks += codec.Flag(is)
 			return is
 		})
 		for _, m := range anotherID().FindAllStringIndex(line.text, 20) {
@@ -81,7 +82,7 @@ func lookAt(b *block) look {
 		case marks > after || words > entryWords:
 		case after > 0:
 			like, named = like+1, named+1
-			links += flag(page.CountWords(beside) <= linkWords)
+			links += codec.Flag(page.CountWords(beside) <= linkWords)
 		case len(ids) > 0, k > 0, year().MatchString(text), b.kind == item && words <= pointedWords:
 			named++
 		}
@@ -183,9 +184,9 @@ func (l *list) section(i int) int {
 	for k := i + 1; k < end; k++ {
 		if n := &l.looks[k]; !n.alone && l.blocks[k].kind != headerRow && l.blocks[k].kind != heading {
 			all++
-			like += flag(n.like)
-			links += flag(n.links)
-			known += flag(l.cites(n.ids))
+			like += codec.Flag(n.like)
+			links += codec.Flag(n.links)
+			known += codec.Flag(l.cites(n.ids))
 		}
 	}
 	switch {
@@ -281,7 +282,7 @@ func (l *list) table(i int) bool {
 		for k := i; k < len(l.blocks) && l.blocks[k].table == b.table && is; k++ {
 			if l.blocks[k].kind == row {
 				is = len(l.looks[k].ids) > 0 && l.looks[k].anchor == 1
-				cited += flag(l.cites(l.looks[k].ids))
+				cited += codec.Flag(l.cites(l.looks[k].ids))
 				rows++
 			}
 		}
@@ -307,8 +308,8 @@ func (l *list) runs() {
 	for from := 1; from < len(l.blocks); from++ {
 		to, entries, cited := from, 0, 0
 		for ; to < len(l.blocks) && !l.in[to] && l.looks[to].like && (len(l.looks[to].ids) > 0 || to > from && l.looks[to].alone); to++ {
-			entries += flag(len(l.looks[to].ids) > 0)
-			cited += flag(slices.ContainsFunc(l.looks[to].ids, func(id string) bool { return l.cited[id] && !known[id] }))
+			entries += codec.Flag(len(l.looks[to].ids) > 0)
+			cited += codec.Flag(slices.ContainsFunc(l.looks[to].ids, func(id string) bool { return l.cited[id] && !known[id] }))
 		}
 		if entries >= 2 && (2*cited >= entries || ends && to == len(l.blocks)) {
 			l.fresh = true
@@ -372,7 +373,7 @@ func citedIn(blocks []block) map[string]bool {
 func (d *Document) notMatched(l *list) string {
 	lost, above := 0, ""
 	for i := range d.Citations {
-		lost += flag(len(d.Citations[i].URLs) == 0)
+		lost += codec.Flag(len(d.Citations[i].URLs) == 0)
 	}
 	if lost == 0 && len(d.Citations) == 0 {
 		lost = len(l.cited)

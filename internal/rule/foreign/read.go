@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/page"
@@ -131,7 +132,7 @@ func (d *Document) seen(body []byte) string {
 // Borne is how many sentences cite something, or are covered by the next citation.
 func (d *Document) Borne() (n int) {
 	for i := range d.Sentences {
-		n += flag(d.Sentences[i].Form == evidence.Cited || d.Sentences[i].Form == evidence.Carried)
+		n += codec.Flag(d.Sentences[i].Form == evidence.Cited || d.Sentences[i].Form == evidence.Carried)
 	}
 	return n
 }
@@ -215,7 +216,7 @@ func (d *Document) sentences(blocks []block, l *list) {
 		d.Citations = append(d.Citations, cites...)
 		switch {
 		case b.kind == heading || b.kind == paragraph && len(cites) == 0 && isLabel(clean.text):
-			d.Headings = append(d.Headings, Heading{b.lineAt(0), max(b.level, 3*flag(b.kind != heading)), page.TidySpace(clean.text), len(d.Sentences)})
+			d.Headings = append(d.Headings, Heading{b.lineAt(0), max(b.level, 3*codec.Flag(b.kind != heading)), page.TidySpace(clean.text), len(d.Sentences)})
 		case b.kind == headerRow:
 			for k := range cites {
 				heads[b.table] = append(heads[b.table], first+k)
@@ -257,13 +258,6 @@ func (b *block) mask(cites []Citation, sums []sum) {
 	}
 	out.WriteString(link.Mask(b.text[from:]))
 	b.text = out.String()
-}
-
-func flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // bracketsIn reports whether the body cites entries by numbers in brackets, so that a

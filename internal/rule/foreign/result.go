@@ -179,7 +179,7 @@ func (r *Result) count() {
 		}
 		if sentence.Form == Uncited {
 			has := func(rule string) int {
-				return flag(slices.ContainsFunc(sentence.Findings, func(f claim.Finding) bool { return f.Rule == rule }))
+				return codec.Flag(slices.ContainsFunc(sentence.Findings, func(f claim.Finding) bool { return f.Rule == rule }))
 			}
 			s.UncitedNumbers += has("numbers")
 			s.UncitedQuotations += has("quotations")
@@ -210,11 +210,11 @@ func (r *Result) judge(options Options) {
 		weak := r.Sentences[i].Standing == claim.Weak
 		switch r.Sentences[i].Verdict {
 		case evidence.Supported:
-			wrong[FailWeak] -= flag(weak)
+			wrong[FailWeak] -= codec.Flag(weak)
 		case evidence.Unsupported:
-			wrong[FailMissing] += flag(r.Sentences[i].Standing != claim.Missing)
+			wrong[FailMissing] += codec.Flag(r.Sentences[i].Standing != claim.Missing)
 		case evidence.Partly, evidence.Unclear:
-			wrong[FailWeak] += flag(r.Sentences[i].Standing == claim.Found)
+			wrong[FailWeak] += codec.Flag(r.Sentences[i].Standing == claim.Found)
 		}
 	}
 	switch {

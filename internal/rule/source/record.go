@@ -69,7 +69,7 @@ func (s *subject) record(created time.Time) Record {
 		URL:           link.Mask(s.source.URLs[0]),
 		URLOriginal:   link.Mask(s.source.URLs[0]),
 		Status:        rule.Status,
-		CheckedAt:     stamp(created),
+		CheckedAt:     tidegate.Stamp(created),
 		FoundBy:       []FoundBy{},
 		Notes:         tidegate.Cut(notes),
 		Rule:          rule.Name,
@@ -81,7 +81,7 @@ func (s *subject) record(created time.Time) Record {
 	if s.page == nil {
 		return r
 	}
-	r.CheckedAt = stamp(s.page.FetchedAt)
+	r.CheckedAt = tidegate.Stamp(s.page.FetchedAt)
 	r.HTTPStatus = s.page.Status
 	r.Attached = s.page.Attached
 	if !s.page.Attached {
@@ -98,9 +98,6 @@ func (s *subject) record(created time.Time) Record {
 	}
 	return r
 }
-
-// stamp writes a time as it stands in artifacts.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // cutRunes keeps the first n characters, and shows the cut.
 func cutRunes(s string, n int) string {

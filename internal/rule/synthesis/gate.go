@@ -30,13 +30,6 @@ type Gate struct {
 	InputsDigest string
 }
 
-func flag(holds bool) int {
-	if holds {
-		return 1
-	}
-	return 0
-}
-
 // PackFacts are what gate D judges: the summary pack against the run's own
 // perspectives, of both waves.
 type PackFacts struct {
@@ -342,10 +335,12 @@ func GateF(facts RolloutFacts) Gate {
 	warn("UNSIGNED_DECISIONS", "without the signature that the policy asks for", facts.Unsigned)
 	slices.Sort(g.Faults)
 	g.Notes = tidegate.Cut(strings.Join(notes, "; "))
-	g.Metrics = tidegate.Pairs("sensitivity_no_web", flag(facts.Sensitivity == NoWeb), "citations_mode", facts.CitationsMode,
-		"citations_mode_online", flag(facts.CitationsMode == "online"), "run_config_present", flag(facts.RunConfig),
-		"endpoint_configured", flag(facts.BrightData || facts.Apify), "brightdata_configured", flag(facts.BrightData), "apify_configured", flag(facts.Apify),
-		"final_synthesis", flag(facts.FinalSynthesis), "fetches", len(facts.Fetches), "fetches_not_allowed", len(fetched),
+	g.Metrics = tidegate.Pairs("sensitivity_no_web", codec.Flag(facts.Sensitivity == NoWeb),
+		"citations_mode", facts.CitationsMode, "citations_mode_online", codec.Flag(facts.CitationsMode == "online"),
+		"run_config_present", codec.Flag(facts.RunConfig),
+		"endpoint_configured", codec.Flag(facts.BrightData || facts.Apify),
+		"brightdata_configured", codec.Flag(facts.BrightData), "apify_configured", codec.Flag(facts.Apify),
+		"final_synthesis", codec.Flag(facts.FinalSynthesis), "fetches", len(facts.Fetches), "fetches_not_allowed", len(fetched),
 		"blocked_cited", len(blocked), "unsigned_decisions", len(facts.Unsigned), "budget_exceeded", len(over))
 	g.InputsDigest = codec.Digest(tidegate.Pairs("schema", "gate_f_evaluate.inputs.v1", "run_id", facts.RunID, "sensitivity", facts.Sensitivity,
 		"citations_mode", facts.CitationsMode, "endpoint_configured", facts.BrightData || facts.Apify, "brightdata_configured", facts.BrightData,

@@ -293,7 +293,7 @@ func (r *record) maxRounds() int64 {
 // line is the next line of the log.
 func (r *record) line(ctx context.Context, desk run.Desk, id, kind, event string, fields tidegate.Details) tidegate.Details {
 	r.lines++
-	line := append(tidegate.Pairs("ts", stamp(desk.Now()), "kind", kind, "event", event, "change_id", id, "seq", r.lines), tidegate.ActorOf(ctx).Logged()...)
+	line := append(tidegate.Pairs("ts", tidegate.Stamp(desk.Now()), "kind", kind, "event", event, "change_id", id, "seq", r.lines), tidegate.ActorOf(ctx).Logged()...)
 	line = append(line, fields...)
 	if desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})

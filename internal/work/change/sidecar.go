@@ -71,7 +71,7 @@ func KeptReviewShape() codec.Shape {
 
 func newSidecar(ctx context.Context, desk run.Desk, p review.Payload, number int, data []byte, about git.Tree, with Evidence) sidecar {
 	return sidecar{
-		Schema: sidecarSchema, ChangeID: p.ChangeID, Number: number, CreatedAt: stamp(desk.Now()), Actor: tidegate.ActorOf(ctx).Kind,
+		Schema: sidecarSchema, ChangeID: p.ChangeID, Number: number, CreatedAt: tidegate.Stamp(desk.Now()), Actor: tidegate.ActorOf(ctx).Kind,
 		Verdict: p.Verdict, ReviewDigest: codec.DigestBytes(data),
 		TreeDigest: orNull(about.Digest), Commit: orNull(about.Commit), Worktree: orNull(about.Worktree), TreeProblem: orNull(about.Problem),
 		Evidence: with,

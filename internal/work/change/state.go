@@ -106,7 +106,7 @@ func parseState(path string, text []byte) (*state, error) {
 // fresh is the STATE.yaml of a change that had none. It is planned, and begins
 // with the move that follows.
 func fresh(id string, now time.Time) []byte {
-	at := stamp(now)
+	at := tidegate.Stamp(now)
 	return []byte("change_id: " + edit{value: id}.written() + "\nschema_version: '2.0'\ncreated_at: " + at + "\nupdated_at: " + at +
 		"\nphase: " + Planned + "\niteration: 1\nlast_action: null\n")
 }
@@ -128,7 +128,7 @@ const (
 // last_action follow where the file has them.
 func (s *state) edited(path, action string, now time.Time, edits []edit) ([]byte, error) {
 	if s.doc.find(keyUpdatedAt) >= 0 {
-		edits = append(edits, edit{key: keyUpdatedAt, value: stamp(now), bare: true})
+		edits = append(edits, edit{key: keyUpdatedAt, value: tidegate.Stamp(now), bare: true})
 	}
 	if s.doc.find(keyLastAction) >= 0 {
 		edits = append(edits, edit{key: keyLastAction, value: action})
@@ -140,8 +140,6 @@ func (s *state) edited(path, action string, now time.Time, edits []edit) ([]byte
 	}
 	return text, nil
 }
-
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // The phases of a change, as they are written.
 const (

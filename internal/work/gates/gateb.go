@@ -274,8 +274,8 @@ func (j *outputsJudge) judgement(bound run.Binding) run.Judgement {
 	warn(len(j.refused) > 0, "OUTPUT_NOT_TAKEN")
 	warn(len(j.failed2) > 0, "WAVE2_OUTPUT_REFUSED")
 	out.Metrics = tidegate.Pairs("validated_count", validated, "failed_count", failed, "results_count", len(results),
-		"retry_directives_count", len(directives), "report_pass_flag", step.Flag(j.report.Get("pass").Bool()), "validated_positive", step.Flag(validated > 0),
-		"all_results_pass", step.Flag(failing == 0), "failed_matches_results", step.Flag(failing == failed))
+		"retry_directives_count", len(directives), "report_pass_flag", codec.Flag(j.report.Get("pass").Bool()), "validated_positive", codec.Flag(validated > 0),
+		"all_results_pass", codec.Flag(failing == 0), "failed_matches_results", codec.Flag(failing == failed))
 	if len(j.waves) > 1 {
 		out.Metrics = append(out.Metrics, tidegate.Pairs("wave2_planned", len(j.waves[1].Doc.List), "wave2_failed", len(j.failed2))...)
 	}

@@ -91,7 +91,7 @@ func summaryFacts(r *run.Run, pool *source.Pool, entry *codec.Value) (synthesis.
 	found := claim.Inspect(text)
 	s.Faults = len(found.URLs) + len(markdown.HiddenLines(text))
 	for _, m := range found.Mentions {
-		s.Faults += step.Flag(!pool.Has(m.CID))
+		s.Faults += codec.Flag(!pool.Has(m.CID))
 	}
 	return s, nil
 }

@@ -148,7 +148,7 @@ func (e *archived) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 	err = fetch(ctx, urls, func(batch []*archive.Packed) error {
 		err := keep(batch, nil)
 		if err == nil {
-			e.share(ctx, shared, batch)
+			e.share(shared, batch)
 		}
 		return err
 	})

@@ -60,7 +60,7 @@ func (e *archived) sharing(ctx context.Context) *run.Shared {
 }
 
 // share notes pages that were fetched and that count by now, for other runs.
-func (e *archived) share(ctx context.Context, s *run.Shared, batch []*archive.Packed) {
+func (e *archived) share(s *run.Shared, batch []*archive.Packed) {
 	if s == nil || e.run.Manifest().Sensitivity() != synthesis.Normal || filepath.Dir(e.run.Root()) != filepath.Clean(s.Runs) {
 		return
 	}

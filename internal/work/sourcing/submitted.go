@@ -10,13 +10,13 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // fetchTime is how long the author of an output waits for its sources. What is
@@ -248,7 +248,7 @@ func (e *archived) refuse(sources []source.Source, records []source.Record) []So
 		byCID[sources[i].CID] = &sources[i]
 	}
 	for i := range records {
-		usable += step.Flag(records[i].Usable())
+		usable += codec.Flag(records[i].Usable())
 	}
 	var faults []SourceFault
 	for i := range records {

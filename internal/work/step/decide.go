@@ -65,7 +65,7 @@ func PivotOf(ctx context.Context, desk run.Desk, manifestPath string) (PivotInpu
 
 // validationReport is the report on an output, as the validator gives it.
 func validationReport(ctx context.Context, desk run.Desk, judge *wave.Judge, contract wave.Contract, o pivot.Output) (*codec.Value, error) {
-	file, err := wave1Files{}.open(ctx, desk, o)
+	file, err := wave1Files{}.open(desk, o)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ type wave1Files struct {
 
 // open opens an output. It returns NOT_FOUND, READ_FAILED and, for a relative
 // path that leads out of the run, PATH_NOT_ALLOWED.
-func (s wave1Files) open(ctx context.Context, desk run.Desk, o pivot.Output) (*os.File, error) {
+func (s wave1Files) open(desk run.Desk, o pivot.Output) (*os.File, error) {
 	var file *os.File
 	var err error
 	if filepath.IsAbs(o.Path) {
@@ -254,7 +254,7 @@ func (s wave1Files) each(ctx context.Context, desk run.Desk, outputs []pivot.Out
 	return parallel.Each(ctx, len(outputs), progress, func() func(i int) error {
 		do := start()
 		return func(i int) error {
-			file, err := s.open(ctx, desk, outputs[i])
+			file, err := s.open(desk, outputs[i])
 			if err != nil {
 				return err
 			}

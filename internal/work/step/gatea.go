@@ -231,11 +231,11 @@ func (j *planning) judgement() run.Judgement {
 	if j.promptsTotal > 0 {
 		rate = float64(j.promptsRight) / float64(j.promptsTotal)
 	}
-	metrics := tidegate.Pairs("scope_present", Flag(j.scope != nil), "scope_valid", Flag(j.scopeValid),
-		"perspectives_present", Flag(j.perspectives != nil), "perspectives_valid", Flag(j.contractsValid),
-		"wave1_plan_present", Flag(j.plan != nil), "wave1_plan_valid", Flag(j.planValid),
+	metrics := tidegate.Pairs("scope_present", codec.Flag(j.scope != nil), "scope_valid", codec.Flag(j.scopeValid),
+		"perspectives_present", codec.Flag(j.perspectives != nil), "perspectives_valid", codec.Flag(j.contractsValid),
+		"wave1_plan_present", codec.Flag(j.plan != nil), "wave1_plan_valid", codec.Flag(j.planValid),
 		"perspectives_count", j.perspectivesCount, "plan_entries_count", j.promptsTotal, "max_wave1_agents", j.maxCount,
-		"ids_match_in_order", Flag(j.inOrder), "prompt_scope_contract_ok_count", j.promptsRight,
+		"ids_match_in_order", codec.Flag(j.inOrder), "prompt_scope_contract_ok_count", j.promptsRight,
 		"prompt_scope_contract_total", j.promptsTotal, "prompt_scope_contract_rate", rate)
 	if j.perspectivesCount == 0 && len(j.warnings) == 0 {
 		j.warn("PERSPECTIVES_EMPTY", tidegate.Pairs("perspectives_count", 0)) // a gate that checked nothing has not passed
@@ -247,13 +247,6 @@ func (j *planning) judgement() run.Judgement {
 			"perspectives_path", l.Perspectives, "wave1_plan_path", l.Wave1Plan(), "metrics", metrics,
 			"warnings", append([]string{}, j.warnings...), "warning_details", append(tidegate.Details{}, j.details...))),
 	}
-}
-
-func Flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // WriteJudgement stages one judgement, with the digests of what was judged and more
