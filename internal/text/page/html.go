@@ -58,7 +58,8 @@ func (c *Content) readHTML(body []byte, contentType string) {
 }
 
 func walkHTML(body []byte, contentType string, c *Content, keepMenus bool) *walker {
-	w := &walker{sheet: sheetOf(body, contentType), c: c, keepMenus: keepMenus, xml: strings.Contains(contentType, "xml"), count: map[atom.Atom]int{}, deep: map[atom.Atom]int{}, z: tokensOf(body, contentType)}
+	exact := containsFold(body, "shadowrootmode") || containsFold(body, "<semantics") || containsFold(body, "<maction") || containsFold(body, "<switch")
+	w := &walker{exact: exact, sheet: sheetOf(body, contentType), c: c, keepMenus: keepMenus, xml: strings.Contains(contentType, "xml"), count: map[atom.Atom]int{}, deep: map[atom.Atom]int{}, z: tokensOf(body, contentType)}
 	w.out.b = make([]byte, 0, min(len(body), maxPageText))
 	for w.out.Len() < maxPageText && !w.sheet.Spent() && w.token() {
 	}
@@ -81,6 +82,8 @@ func tokensOf(body []byte, contentType string) *html.Tokenizer {
 type walker struct {
 	z         *html.Tokenizer
 	sheet     *style.Sheet // nil where no style element says anything
+	exact     bool         // every element is kept open, because its parent or its place in that matters
+	link      string       // the colour of links, where the body says one
 	top       style.Place
 	custom    string // the last name that HTML does not have
 	c         *Content
@@ -114,7 +117,7 @@ func (w *walker) token() bool {
 		return false
 	case html.TextToken:
 		text := w.z.Text()
-		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && !w.lost && w.isShown() {
+		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && !w.lost && w.isShown() && w.isSlotted("") {
 			w.out.write(text, w.pre > 0)
 		}
 	case html.StartTagToken:
@@ -172,15 +175,29 @@ func (w *walker) start(closed bool) {
 	}
 	e := element{name: name}
 	e.effect, e.place = w.effectOf(name, a)
-	if isShape(name) && w.count[atom.Svg] > 0 {
-		w.cover()
+	w.alternative(&e)
+	if w.count[atom.Svg] > 0 {
+		if isShape(name) {
+			w.cover()
+		}
+		if animates()[name] {
+			w.forget(atom.Svg)
+		}
+	}
+	if name == atom.Slot {
+		w.slot(e, a)
+	}
+	if !w.isSlotted(a.slot) {
+		e.effect.Hides = true
 	}
 	w.head = name == atom.Head || w.head && inHead(name)
 	if w.swallow(name, a) {
 		return
 	}
 	w.begin(e)
-	w.tableStart(name, a)
+	if w.tableStart(e, a) {
+		e.effect.Hides = true
+	}
 	if isWork(name) {
 		w.work, w.workAt = name, w.out.Len()
 	}
@@ -235,7 +252,7 @@ func (w *walker) begin(e element) {
 
 // isKeptOpen reports whether the end of an element matters.
 func (w *walker) isKeptOpen(e element, closed bool) bool {
-	matters := e.effect.Matters() || w.sheet != nil
+	matters := e.effect.Matters() || w.sheet != nil || w.exact
 	switch {
 	case closed && (!e.effect.Hides || w.xml || w.count[atom.Svg] > 0):
 		return false
@@ -252,6 +269,9 @@ func (w *walker) isKeptOpen(e element, closed bool) bool {
 // enter opens an element. What is navigation is dropped at its end.
 func (w *walker) enter(e element, a *attributes) {
 	e.from = w.out.Len()
+	if host := len(w.open) - 1; e.name == atom.Template && (strings.EqualFold(a.shadow, "open") || strings.EqualFold(a.shadow, "closed")) && host >= 0 && isHost(w.open[host].name) && w.open[host].slots == nil {
+		e.shadow, w.open[host].slots = true, map[string]bool{}
+	}
 	if !w.keepMenus && isMenu(e.name, a.role) {
 		w.line()
 		e.menu = w.out.Len() + 1
@@ -467,7 +487,7 @@ const loweredDigits = "₀₁₂₃₄₅₆₇₈₉"
 // attributes are those that the code here looks at.
 type attributes struct {
 	name, property, content, rel, href, kind, role, id, class, value, src, action, lang, equiv, itemprop, datetime string
-	colspan, rowspan, ariaHidden                                                                                   string
+	colspan, rowspan, ariaHidden, slot, shadow, link, leads, language                                              string
 	style, hidden, open, popover                                                                                   string            // the last three are "" only where they are missing
 	drawing, hints                                                                                                 string            // attributes that are a style, in a drawing and elsewhere
 	all                                                                                                            map[string]string // where selectors look at them
@@ -563,6 +583,9 @@ func (a *attributes) field(element atom.Atom, key string) *string {
 		if element == atom.Link {
 			return &a.href
 		}
+		if element == atom.A {
+			return &a.leads
+		}
 	case "type":
 		return &a.kind
 	case "role":
@@ -604,8 +627,16 @@ func (a *attributes) look(key string) *string {
 		return &a.open
 	case "popover":
 		return &a.popover
-	case "colspan":
+	case "colspan", "span":
 		return &a.colspan
+	case "slot":
+		return &a.slot
+	case "systemlanguage":
+		return &a.language
+	case "shadowrootmode":
+		return &a.shadow
+	case "link":
+		return &a.link
 	case "rowspan":
 		return &a.rowspan
 	case "aria-hidden":

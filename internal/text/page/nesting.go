@@ -17,6 +17,10 @@ type element struct {
 	place  style.Place
 	sight  style.Sight // of the text in it
 	shown  bool        // what sight says of that
+
+	shadow   bool            // it is a template whose content is drawn in the place of what is around it
+	slots    map[string]bool // of what is in it, these names are drawn; nil for all
+	children int             // of an element that shows the first alone
 }
 
 // now says what a reader sees of text that stands here.

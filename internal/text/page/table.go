@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"golang.org/x/net/html/atom"
@@ -15,6 +16,9 @@ type table struct {
 	open     bool     // a row is open
 	from     int      // where it begins in the text
 	cells    []tableCell
+	gone     []bool // columns that are not drawn
+	group    bool   // nor are those of the group that is open
+	alone    bool   // the group has no columns of its own yet
 }
 
 type tableCell struct {
@@ -30,16 +34,18 @@ const (
 	maxHeaderLen = 80
 )
 
-// tableStart takes the start tag of a table or a part of it.
-func (w *walker) tableStart(name atom.Atom, a *attributes) {
+// tableStart takes the start tag of a table or a part of it. Hidden says that it is a cell
+// of columns that are not drawn.
+func (w *walker) tableStart(e element, a *attributes) (hidden bool) {
+	name := e.name
 	if name == atom.Table {
 		if len(w.tables) < maxTables {
 			w.tables = append(w.tables, table{})
 		}
-		return
+		return false
 	}
 	if len(w.tables) == 0 {
-		return
+		return false
 	}
 	t := &w.tables[len(w.tables)-1]
 	switch name {
@@ -49,10 +55,26 @@ func (w *walker) tableStart(name atom.Atom, a *attributes) {
 	case atom.Td, atom.Th:
 		if t.open {
 			t.cell(w.out.Len(), name == atom.Th, span(a.colspan), span(a.rowspan))
+			from := t.cells[len(t.cells)-1].column
+			to := from + span(a.colspan)
+			return to <= len(t.gone) && !slices.Contains(t.gone[from:to], false)
+		}
+	case atom.Colgroup, atom.Col:
+		if name == atom.Col && t.alone {
+			t.gone = t.gone[:len(t.gone)-1]
+		}
+		for range span(a.colspan) {
+			if len(t.gone) < maxColumns {
+				t.gone = append(t.gone, e.effect.Collapses || name == atom.Col && t.group)
+			}
+		}
+		if t.alone = name == atom.Colgroup && span(a.colspan) == 1 && len(t.gone) < maxColumns; name == atom.Colgroup {
+			t.group = e.effect.Collapses
 		}
 	case atom.Thead, atom.Tbody, atom.Tfoot, atom.Caption:
 		w.endRow(t)
 	}
+	return false
 }
 
 // tableEnd takes the end tag of a table or a row.

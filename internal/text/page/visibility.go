@@ -29,6 +29,12 @@ func (w *walker) effectOf(name atom.Atom, a *attributes) (style.Effect, style.Pl
 		hints = a.drawing
 	}
 	switch {
+	case name == atom.Body && a.link != "":
+		w.link = legacyColour([]byte(a.link))
+	case name == atom.Body && (strings.HasPrefix(a.hints, "color:") || strings.Contains(a.hints, ";color:")):
+		w.link = "-webkit-link"
+	case name == atom.A && a.leads != "" && w.link != "":
+		hints = "color:" + w.link + ";" + hints
 	case name == atom.Mark:
 		hints = "background-color:yellow;color:black;"
 	case name == atom.Svg: // what is beyond its edges is not drawn, and of what is inserted nothing without a size
@@ -49,11 +55,69 @@ func (w *walker) effectOf(name atom.Atom, a *attributes) (style.Effect, style.Pl
 		return e.WithoutHiding(), place
 	}
 	closed := a.popover != "" || name == atom.Dialog && a.open == "" || a.hidden != "" && !strings.EqualFold(a.hidden, "until-found")
+	closed = closed || a.language != "" && w.count[atom.Svg] > 0 // drawn for readers of that language
 	unknown := isCustom(name) && w.count[atom.Svg] > 0 && w.count[insertedName()] == 0 && !isShape(name) && !drawnNames()[name]
 	if isNeverDrawn(name) || name == phantomName() || unknown || closed && !e.Shows || strings.EqualFold(strings.TrimSpace(a.ariaHidden), "true") {
 		e.Hides = true
 	}
 	return e, place
+}
+
+// isSlotted reports whether what stands in the innermost element, in the slot of a name, is
+// drawn: in a host of a shadow tree only what that has a slot for.
+func (w *walker) isSlotted(slot string) bool {
+	if len(w.open) == 0 {
+		return true
+	}
+	e := &w.open[len(w.open)-1]
+	return e.slots == nil || e.slots[slot]
+}
+
+// slot notes a slot of a shadow tree, if what is put there is seen. What style elements of the
+// tree say is not known.
+func (w *walker) slot(e element, a *attributes) {
+	at := len(w.open) - 1
+	for ; at > 0 && w.open[at].name != atom.Template; at-- {
+	}
+	if at < 1 || !w.open[at].shadow {
+		return
+	}
+	var sight style.Sight
+	for _, inner := range append(slices.Clone(w.open[at+1:]), e) {
+		sight = inner.effect.On(sight)
+	}
+	if sight.Text() {
+		w.open[at-1].slots[a.name] = true
+	}
+}
+
+// isHost holds for the elements that can have a shadow tree.
+func isHost(name atom.Atom) bool {
+	switch name {
+	case atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Div, atom.Footer, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Header, atom.Main, atom.Nav, atom.P, atom.Section, atom.Span:
+		return true
+	}
+	return isCustom(name)
+}
+
+// alternative hides what stands in a formula or drawing behind the first of several forms.
+func (w *walker) alternative(e *element) {
+	if n := len(w.open); n > 0 && alternatives()[w.open[n-1].name] {
+		w.open[n-1].children++
+		e.effect.Hides = e.effect.Hides || w.open[n-1].children > 1
+	}
+}
+
+// forget takes back the text of the innermost element of a name, and of what follows in it.
+func (w *walker) forget(name atom.Atom) {
+	for at := len(w.open) - 1; at >= 0; at-- {
+		if w.open[at].name == name {
+			w.out.cut(w.open[at].from)
+			w.open[at].effect.Hides = true
+			w.redraw(at)
+			return
+		}
+	}
 }
 
 // isNeverDrawn holds for elements whose content is for programs or for browsers that cannot
@@ -148,21 +212,30 @@ var notDrawnNames = []string{"defs", "metadata", "symbol", "clippath", "mask", "
 // Names that package atom does not know: those of what is drawn in a drawing, besides the
 // shapes, of what HTML inserts there, and of what takes its room in a formula and is not seen.
 var (
-	drawnNames = sync.OnceValue(func() map[atom.Atom]bool {
-		all := map[atom.Atom]bool{}
-		for name := range strings.FieldsSeq("g text tspan textpath switch") {
-			all[customName([]byte(name))] = true
-		}
-		return all
-	})
+	drawnNames   = sync.OnceValue(func() map[atom.Atom]bool { return namesOf("g text tspan textpath switch") })
 	insertedName = sync.OnceValue(func() atom.Atom {
 		if known := atom.Lookup([]byte("foreignobject")); known != 0 {
 			return known
 		}
 		return customName([]byte("foreignobject"))
 	})
+	alternatives = sync.OnceValue(func() map[atom.Atom]bool { return namesOf("maction semantics switch") })
+	// animates are the elements that change a drawing while it is seen. What remains to be
+	// seen of its text is not known.
+	animates    = sync.OnceValue(func() map[atom.Atom]bool { return namesOf("set animate animatetransform animatemotion animatecolor") })
 	phantomName = sync.OnceValue(func() atom.Atom { return customName([]byte("mphantom")) })
 )
+
+func namesOf(words string) map[atom.Atom]bool {
+	all := map[atom.Atom]bool{}
+	for word := range strings.FieldsSeq(words) {
+		all[customName([]byte(word))] = true
+		if known := atom.Lookup([]byte(word)); known != 0 {
+			all[known] = true
+		}
+	}
+	return all
+}
 
 // foreignName is the name of an element that package atom does not know, 0 for one
 // that does not matter.

@@ -2,6 +2,8 @@ package style
 
 import (
 	"cmp"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -213,7 +215,7 @@ func (v *values) applyDrawing(e *Effect) {
 	switch visibility := v.of["visibility"]; {
 	case visibility == "" || visibility == "inherit" || visibility == "unset" || strings.HasPrefix(visibility, "revert"):
 	case visibility == "hidden" || visibility == "collapse":
-		e.look = 1
+		e.look, e.Collapses = 1, visibility == "collapse"
 	default:
 		e.look = 2
 	}
@@ -232,6 +234,8 @@ func (v *values) applyDrawing(e *Effect) {
 		case !ok || k == wrong && inner == "":
 		case name == "opacity":
 			e.fades = 1 - (1-e.fades)*float32(min(1, max(0, n)))
+		case name == "brightness" && n < faint && v.of["background-color"] != "": // both are black
+			e.Hides = true
 		case name == "blur" && (n >= mostBlur || k == unknown), name == "brightness" && n > mostBright:
 			e.Hides = true
 		}
@@ -295,14 +299,25 @@ func (v *values) applyColours(e *Effect) {
 	}
 	e.ground = colourIn(v.of["background-color"])
 	if v.of["background-color"] == "currentcolor" {
-		e.ground = e.On(v.outer).colour
+		e.ground = cmp.Or(e.On(v.outer).colour, black)
 	}
 	image := v.of["background-image"]
+	if name, inner, ok := function(image); ok && strings.HasSuffix(name, "image-set") {
+		image = firstOf(inner)
+	}
 	e.covers = image != "" && image != "none" && !isWide(image)
 	if isClear(image) || strings.HasPrefix(image, "url(about:") {
 		e.covers = false
-	} else if plain, ok := stopsOf(image); ok && e.covers {
+	} else if plain, ok := stopsOf(image, cmp.Or(e.On(v.outer).colour, black)); ok && e.covers {
 		e.ground, e.covers = plain, false
+	}
+	for _, one := range split(v.of["box-shadow"], ",") {
+		if colour, ok := innerShadow(one); ok {
+			e.ground, e.covers = cmp.Or(colour, e.On(v.outer).colour, black), false
+		}
+	}
+	if v.outer.ground.set && !e.ground.set && !e.covers {
+		e.filled = cmp.Or(blended(v.of["mix-blend-mode"], e.On(v.outer).letter(), v.outer.ground), e.filled)
 	}
 	e.clipped = strings.Contains(v.of["background-clip"], clipped) && (e.covers || e.ground.alpha >= faint)
 	switch shadow := v.of["text-shadow"]; {
@@ -356,14 +371,54 @@ func isClear(image string) bool {
 	return clear && strings.HasSuffix(name, "gradient")
 }
 
+// innerShadow is the colour of a shadow that covers what is behind a line of text, not set
+// where it has that of the text.
+func innerShadow(shadow string) (c Colour, ok bool) {
+	parts := split(shadow, blanks)
+	var lengths []float64
+	for _, part := range parts {
+		if n, k := quantity(part, scale{em: mediumLetters}); k.isLength() || k == number && n == 0 {
+			lengths = append(lengths, n)
+		} else if one, isColour := colourOf(part); isColour {
+			c = one
+		}
+	}
+	if !slices.Contains(parts, "inset") || len(lengths) < 2 || c.set && c.alpha < 1 {
+		return c, false
+	}
+	lengths = append(lengths, 0, 0)
+	return c, lengths[3] >= mostRim || math.Abs(lengths[1]) >= 2*mostRim || math.Abs(lengths[0]) >= screenWidth/2
+}
+
+// mostRim is how many pixels of the edge of a text an inner shadow may cover.
+const mostRim = 20.0
+
+// blended is the colour of letters that are blended with their ground, not set where they
+// keep their own, or where that is not computed.
+func blended(mode string, letter, ground Colour) Colour {
+	mix := map[string]func(a, b float64) float64{
+		"multiply": func(a, b float64) float64 { return a * b }, "screen": func(a, b float64) float64 { return a + b - a*b },
+		"darken": math.Min, "lighten": math.Max,
+		"difference": func(a, b float64) float64 { return math.Abs(a - b) }, "exclusion": func(a, b float64) float64 { return a + b - 2*a*b },
+	}[mode]
+	if mix == nil {
+		return Colour{}
+	}
+	of := func(a, b float32) float64 { return mix(float64(a), float64(b)) }
+	return rgb(of(letter.red, ground.red), of(letter.green, ground.green), of(letter.blue, ground.blue), float64(letter.alpha))
+}
+
 // stopsOf is the colour of a gradient that has no other.
-func stopsOf(image string) (c Colour, ok bool) {
+func stopsOf(image string, current Colour) (c Colour, ok bool) {
 	name, inner, _ := function(image)
 	if !strings.HasSuffix(name, "gradient") {
 		return c, false
 	}
 	for _, stop := range split(inner, ",") {
 		one, isColour := colourOf(firstOf(stop))
+		if firstOf(stop) == "currentcolor" {
+			one, isColour = current, true
+		}
 		if !isColour {
 			continue
 		}

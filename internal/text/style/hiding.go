@@ -34,7 +34,7 @@ func (v *values) isOffScreen(em float64) bool {
 	}
 	// A row of slides is moved, too, to show one of them, and not as far.
 	for _, part := range v.transforms("translate") {
-		if n, k := quantity(part, scale{em: em, full: 0}); k != wrong && n <= -farMove {
+		if n, k := quantity(part, scale{em: em, full: 0}); k != wrong && (n <= -farMove || n < 0 && passesScreen(part)) {
 			return true
 		}
 	}
@@ -47,6 +47,10 @@ func (v *values) isOffScreen(em float64) bool {
 			return 0
 		}
 		return n
+	}
+	if v.of["position"] == "fixed" && (v.of["top"] == "100%" || passesScreen(v.of["top"]) || passesScreen(v.of["left"])) ||
+		v.of["position"] == "absolute" && !v.outer.placed && passesScreen(v.of["right"]) {
+		return true
 	}
 	switch v.of["position"] { // a page does not scroll to the left, and not at all for what is fixed
 	case "relative":
@@ -67,6 +71,20 @@ func (v *values) isOffScreen(em float64) bool {
 	}
 	spacing, k := quantity(v.of["letter-spacing"], scale{em: em, full: em})
 	return k.isLength() && spacing <= -0.6*max(em, 1)
+}
+
+// passesScreen reports whether a length is a screen or more, whatever its size.
+func passesScreen(value string) bool {
+	end := numberEnd(value)
+	if end == 0 {
+		return false
+	}
+	switch unit := value[end:]; unit {
+	case "vw", "vh", "%", "svw", "svh", "lvw", "lvh", "dvw", "dvh", "vi", "vb", "vmax":
+		n, _ := quantity(value[:end], scale{})
+		return unit == "%" && n > 100 || unit != "%" && math.Abs(n) >= 100
+	}
+	return false
 }
 
 // farMove is how many pixels lead off every screen, fixedMove how many take what keeps to
@@ -176,10 +194,8 @@ func (v *values) isCutAway(em float64) bool {
 	if !cuts("x") && !cuts("y") {
 		return false
 	}
-	if indent := firstOf(v.of["text-indent"]); strings.HasSuffix(indent, "%") && v.of["white-space"] == "nowrap" {
-		if n, _ := quantity(indent, scale{full: 1}); n >= 1 {
-			return true
-		}
+	if indent := firstOf(v.of["text-indent"]); v.of["white-space"] == "nowrap" && (indent == "100%" || passesScreen(indent)) {
+		return true
 	}
 	line, k := quantity(v.of["line-height"], scale{em: em, full: em})
 	flat := k.isLength() && line <= 2 || k == number && line*em <= 2
@@ -282,7 +298,8 @@ func clipsAll(path string, em float64) bool {
 		return len(parts) > 0 && (percent(0, 2) && of(0)+of(2) >= box || percent(1, 3) && of(1)+of(3) >= box)
 	case "circle", "ellipse":
 		for _, at := range split(centre, blanks) {
-			if n, _ := quantity(at, scale{em: em, full: 100}); n < -box {
+			n, k := quantity(at, scale{em: em, full: 100})
+			if n < -box || n < 0 && k == length && len(parts) > 0 && !strings.Contains(inner, "%") && n+max(of(0), of(1)) <= 0 {
 				return true
 			}
 		}

@@ -263,7 +263,12 @@ func (s *Sheet) group(prelude, block string, in group) {
 	case "property":
 		s.register(given, block)
 		return
-	case "scope", "container":
+	case "scope":
+		if holds = maybe; strings.HasPrefix(given, "(") { // where it begins, and not the page, is what :scope means
+			start, _ := argument(given[1:])
+			block = strings.ReplaceAll(block, ":scope", ":is("+start+")")
+		}
+	case "container":
 		holds = maybe
 	default:
 		return

@@ -98,6 +98,8 @@ func (s Sight) behind() Colour {
 type Effect struct {
 	Hides bool // it is not drawn
 	Shows bool // it says how it is drawn, whatever its element does by itself
+	// Collapses says that it takes away a column, where it is one.
+	Collapses bool
 
 	look     uint8   // of the letters: 1 hidden, 2 shown
 	fades    float32 // by how much it is seen through
