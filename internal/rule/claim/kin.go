@@ -88,7 +88,7 @@ func (r *reading) foreign(a *asked, holds *picker) []candidate {
 		}
 	})
 	runs, _ := kin.weigh()
-	return kin.pick(runs, looseWindows+MaxFurther, false)
+	return kin.pick(kin.byRow(runs), looseWindows+MaxFurther, false)
 }
 
 // loaned is a folded word as languages share it, "" in another script than that of Latin.

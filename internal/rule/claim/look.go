@@ -60,6 +60,7 @@ type reading struct {
 	dates     []figure.Date
 	quoted    []bool // by passage: an output quotes it
 	tables    []table
+	rows      []bool            // by passage: it is a row of a large table; nil for none
 	kin       *kin              // of its words, once they are asked for
 	counts    []counts          // of the tables, once they are asked for
 	folded    map[*asked]string // their words, likewise
@@ -69,6 +70,7 @@ type reading struct {
 func lookAt(p *Page, citing []*asked) []look {
 	r := reading{page: p, tables: p.tables(), languages: languagesOf(p.Text), words: map[string]int32{}, elsewhere: map[string]bool{}, figures: figure.NewIndex()}
 	r.passages = passages(p.Text, append(r.languages, "")[0])
+	r.rows = r.rowsOf()
 	finder := quotation.NewFinder()
 	searches := make([][]*quotation.Search, len(citing))
 	var stems []endings // of each language that is asked in
@@ -251,7 +253,18 @@ func (r *reading) look(a *asked, searches []*quotation.Search) look {
 	}
 	holds.named = make([]bool, len(r.passages))
 	for i, n := range a.names {
-		l.names[i] = r.has(n, holds.named)
+		at := make([]bool, len(r.passages))
+		l.names[i] = r.has(n, at)
+		var rows []int32 // of tables: one with a name of the sentence comes before one with a number alone
+		for k, has := range at {
+			holds.named[k] = holds.named[k] || has
+			if has && r.isRow(k) {
+				rows = append(rows, int32(k))
+			}
+		}
+		if len(rows) > 0 && few*len(rows) <= len(r.passages) {
+			holds.items = append(holds.items, item{at: rows, fact: true})
+		}
 	}
 	for _, n := range a.titles {
 		l.titles = append(l.titles, r.has(n, make([]bool, len(r.passages))))
@@ -259,6 +272,8 @@ func (r *reading) look(a *asked, searches []*quotation.Search) look {
 	r.choose(a, &l, &holds)
 	return l
 }
+
+func (r *reading) isRow(passage int) bool { return len(r.rows) > 0 && r.rows[passage] }
 
 // has reports whether the page has most words of a name, and marks where.
 func (r *reading) has(n name, named []bool) bool {
@@ -282,6 +297,7 @@ func (r *reading) choose(a *asked, l *look, holds *picker) {
 		holds.items = append(holds.items, item{at: postings, weight: weightOf(len(postings), len(r.passages)), part: a.parts[k]})
 	}
 	runs, share := holds.weigh()
+	runs = holds.byRow(runs)
 	l.share = share
 	if l.foreign {
 		l.loose = r.foreign(a, holds)

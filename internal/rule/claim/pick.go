@@ -99,6 +99,8 @@ func (p *picker) hold(c candidate) candidate {
 		case !it.in(c.first, c.last):
 		case it.fact && !it.seen:
 			c.facts += it.worth()
+		case it.fact && p.isRow(c.first): // of two rows that are like otherwise
+			c.weight += again
 		case it.seen:
 			c.weight += again * it.weight
 		default:
@@ -147,6 +149,50 @@ func (p *picker) pick(from []candidate, n int, loose bool) []candidate {
 	return picked
 }
 
+// byRow makes windows of the rows of large tables: what two rows have between them, one having
+// the name and another the number, is in none.
+func (p *picker) byRow(runs []candidate) []candidate {
+	for i, is := range p.rows {
+		if is {
+			runs[i] = p.hold(candidate{first: i, last: i})
+		}
+	}
+	return runs
+}
+
+// telling says which passages hold a fact, or a word that few have: other rows of a large table
+// have what each row has, and are not shown beside one.
+func (p *picker) telling(passage int) bool {
+	return slices.ContainsFunc(p.items, func(it item) bool {
+		return (it.fact || few*len(it.at) <= len(p.passages)) && it.in(passage, passage)
+	})
+}
+
+// few is of how many passages one at most has a word that tells rows apart.
+const few = 8
+
+// rowsOf are the passages that stand in a table which no window can show.
+func (r *reading) rowsOf() []bool {
+	if len(r.tables) == 0 {
+		return nil
+	}
+	rows := make([]bool, len(r.passages))
+	i := 0
+	for _, t := range r.tables {
+		for i < len(rows) && r.passages[i].start < t.start {
+			i++
+		}
+		from, size := i, 0
+		for ; i < len(rows) && r.passages[i].start < t.end; i++ {
+			size += r.passages[i].size
+		}
+		for k := from; k < i && size > windowWords; k++ {
+			rows[k] = true
+		}
+	}
+	return rows
+}
+
 // trim takes from the end of a window what others have. It is false where they have its
 // beginning.
 func trim(c *candidate, others []candidate) bool {
@@ -187,7 +233,7 @@ func (p *picker) settle(c candidate, others []candidate) candidate {
 		size += p.passages[i].size
 	}
 	fits := func(i int) bool {
-		return i >= 0 && i < len(p.passages) && size+p.passages[i].size <= windowWords &&
+		return i >= 0 && i < len(p.passages) && size+p.passages[i].size <= windowWords && (!p.isRow(i) || p.telling(i)) &&
 			!slices.ContainsFunc(others, func(o candidate) bool { return o.first <= i && i <= o.last })
 	}
 	for grown := true; grown; {

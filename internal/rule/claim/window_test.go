@@ -250,6 +250,41 @@ func TestTheCostIsLinear(t *testing.T) {
 	}
 }
 
+// TestWindowsOfLargeTables: they have the rows with the names of the sentence, and not those that
+// only stand beside them or have its numbers for something else.
+func TestWindowsOfLargeTables(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("Harbour traffic of all years.\nPort\tYear\tMillion containers\n")
+	for i, port := range []string{"Aalborg", "Bergen", "Cadiz", "Danzig", "Esbjerg", "Faro", "Genoa", "Hull", "Izmir", "Kiel", "Lagos", "Malaga"} {
+		for year := 1990; year < 2010; year++ {
+			fmt.Fprintf(&table, "Port: %s\tYear: %d\tMillion containers: %d.%d\n", port, year, i, (year+i)%10)
+		}
+	}
+	for text, rows := range map[string]string{
+		"In 2005 the port of Genoa handled 6.1 million containers.":           "Genoa 2005",
+		"In 1995 the ports of Kiel and Bergen handled containers by millions": "Kiel 1995|Bergen 1995",
+	} {
+		windows := judge(t, []claim.Question{{Text: text, Language: "en", CIDs: []string{"a"}}}, func(string) string { return table.String() })[0].Windows
+		all := ""
+		for _, w := range windows {
+			all += w.Text + "\n"
+		}
+		ports := ""
+		for row := range strings.SplitSeq(rows, "|") {
+			port, year, _ := strings.Cut(row, " ")
+			if ports += port; !strings.Contains(all, "Port: "+port+"\tYear: "+year) {
+				t.Errorf("%s: %q is not shown in\n%s", text, row, all)
+			}
+		}
+		for line := range strings.Lines(windows[0].Text) {
+			port, _, _ := strings.Cut(strings.TrimPrefix(line, "Port: "), "\t")
+			if !strings.Contains(ports, port) {
+				t.Errorf("%s: the first passage has the row %q", text, line)
+			}
+		}
+	}
+}
+
 // TestWindowsHaveWholeRows: a row whose cells are sentences is in a window as a whole, with
 // what its table begins with; in tables whose rows say themselves what they are that is left
 // out.
