@@ -32,8 +32,8 @@ func (tx *Tx) Commit() error {
 		}
 		return err
 	}
-	for _, a := range rec.logs {
-		if a.recorded {
+	for _, a := range rec.Logs {
+		if a.Recorded {
 			continue
 		}
 		if err := a.extend(f); err != nil {
@@ -52,7 +52,7 @@ func (tx *Tx) Commit() error {
 // prepare stages the record of the transaction, or nothing if it needs none.
 func (tx *Tx) prepare() (record, error) {
 	f := tx.lock.folder
-	rec := record{changes: tx.changes}
+	rec := record{Changes: tx.changes}
 	if tx.err != nil {
 		return rec, tx.err
 	}
@@ -84,14 +84,14 @@ func (tx *Tx) prepare() (record, error) {
 // one of them.
 func (tx *Tx) beginLogs(rec *record) error {
 	for _, a := range tx.logs {
-		if len(a.lines) == 0 {
+		if len(a.Lines) == 0 {
 			continue
 		}
 		err := a.begin(tx.lock.folder)
 		switch {
 		case err == nil:
-			rec.logs = append(rec.logs, a)
-		case a.recorded:
+			rec.Logs = append(rec.Logs, a)
+		case a.Recorded:
 			return err
 		default:
 			tx.noteLogError(err)
@@ -113,21 +113,21 @@ func (r *record) prepareChanges(f *Folder) error {
 		r.addFolders(missing)
 		return f.place(dir).unwritable(err)
 	}
-	for i, c := range r.changes {
+	for i, c := range r.Changes {
 		if c.removes() {
 			continue
 		}
-		if err := addFolders(path.Dir(c.target)); err != nil {
+		if err := addFolders(path.Dir(c.Target)); err != nil {
 			return err
 		}
-		if c.replaces {
-			if err := keep(f.root, c.target, inStaging(keptName(i))); err != nil {
-				return f.place(c.target).unwritable(err)
+		if c.Replaces {
+			if err := keep(f.root, c.Target, inStaging(keptName(i))); err != nil {
+				return f.place(c.Target).unwritable(err)
 			}
 		}
 	}
 	for _, a := range r.recorded() {
-		if err := addFolders(path.Dir(a.name)); err != nil {
+		if err := addFolders(path.Dir(a.Name)); err != nil {
 			return err
 		}
 	}
@@ -211,21 +211,21 @@ func keep(root *os.Root, name, kept string) error {
 
 // makeChanges makes those changes of a record that are pending, not yet durably.
 func makeChanges(f *Folder, rec record, pending func(i int) bool) error {
-	for _, dir := range rec.folders {
+	for _, dir := range rec.Folders {
 		if err := f.root.Mkdir(dir, f.newFolderMode()); err != nil && !errors.Is(err, fs.ErrExist) {
 			return f.place(dir).unwritable(err)
 		}
 	}
-	for i, c := range rec.changes {
+	for i, c := range rec.Changes {
 		if !pending(i) {
 			continue
 		}
-		from, to := inStaging(stagedName(i)), c.target
+		from, to := inStaging(stagedName(i)), c.Target
 		if c.removes() {
-			from, to = c.target, inStaging(keptName(i))
+			from, to = c.Target, inStaging(keptName(i))
 		}
 		if err := f.root.Rename(from, to); err != nil && !(c.removes() && errors.Is(err, fs.ErrNotExist)) {
-			return f.place(c.target).unwritable(err)
+			return f.place(c.Target).unwritable(err)
 		}
 	}
 	return nil
@@ -241,15 +241,15 @@ func undo(f *Folder, rec record) error {
 	if err := syncFolder(f.root, stagingDir); err != nil {
 		return f.place(stagingDir).unwritable(err)
 	}
-	for i := len(rec.changes) - 1; i >= 0; i-- {
-		if err := undoChange(f.root, i, rec.changes[i]); err != nil {
-			return f.place(rec.changes[i].target).unwritable(err)
+	for i := len(rec.Changes) - 1; i >= 0; i-- {
+		if err := undoChange(f.root, i, rec.Changes[i]); err != nil {
+			return f.place(rec.Changes[i].Target).unwritable(err)
 		}
 	}
 	if err := takeLinesBack(f, rec); err != nil {
 		return err
 	}
-	if err := removeFolders(f.root, rec.folders); err != nil {
+	if err := removeFolders(f.root, rec.Folders); err != nil {
 		return f.place(".").unwritable(err)
 	}
 	if err := rec.syncFolders(f, true); err != nil {
@@ -260,10 +260,10 @@ func undo(f *Folder, rec record) error {
 
 func undoChange(root *os.Root, i int, c change) error {
 	var err error
-	if c.replaces {
-		err = root.Rename(inStaging(keptName(i)), c.target)
+	if c.Replaces {
+		err = root.Rename(inStaging(keptName(i)), c.Target)
 	} else if _, err = root.Lstat(inStaging(stagedName(i))); errors.Is(err, fs.ErrNotExist) {
-		err = root.Remove(c.target) // it was renamed from there
+		err = root.Remove(c.Target) // it was renamed from there
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -152,7 +152,7 @@ func (d *Draft) log(name string, line any, recorded bool) error {
 	if err := d.makeFolders(filepath.ToSlash(filepath.Dir(local))); err != nil {
 		return d.folder.place(name).unwritable(err)
 	}
-	a := &appendix{name: local, recorded: recorded, lines: [][]byte{body}}
+	a := &appendix{Name: local, Recorded: recorded, Lines: []string{string(body)}}
 	if err := a.begin(d.folder); err != nil {
 		return err
 	}

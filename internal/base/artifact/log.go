@@ -16,22 +16,22 @@ import (
 // appendix is what a transaction adds to a log, and what is needed to take it
 // away again.
 type appendix struct {
-	name     string
-	lines    [][]byte // JSON objects without prev
-	recorded bool     // part of the transaction, not best effort
-	accepted bool     // the log is taken as it is found
-
-	// How the log was before; see begin.
-	isNew bool
-	from  int64  // where it ended, so that a line that is there already is not added again
-	head  string // the text of its head file, "" when it had none
+	Name string `json:"name"`
+	// From is where the log ended before, so that a line that is there already is not added
+	// again; see begin.
+	From     int64    `json:"from"`
+	Lines    []string `json:"lines"`    // JSON objects without prev
+	Recorded bool     `json:"recorded"` // part of the transaction, not best effort
+	Accepted bool     `json:"accepted"` // the log is taken as it is found
+	New      bool     `json:"new"`
+	Head     []byte   `json:"head"` // what its head file said, empty when it had none
 }
 
 // headed reports whether the log has a head, or is given one.
-func (a *appendix) headed() bool { return a.recorded || a.head != "" }
+func (a *appendix) headed() bool { return a.Recorded || len(a.Head) > 0 }
 
 // strict reports whether the log must be the one that its head names.
-func (a *appendix) strict() bool { return a.head != "" && !a.accepted }
+func (a *appendix) strict() bool { return len(a.Head) > 0 && !a.Accepted }
 
 // logLine is a line for a log, as yet without prev.
 func logLine(line any) ([]byte, error) {
@@ -62,9 +62,9 @@ func hasPrev(body []byte) bool {
 // begin notes how the log is before anything is added, and finds out whether
 // lines can be added to it.
 func (a *appendix) begin(f *Folder) error {
-	p := f.place(a.name)
-	log, err := openRegular(f.root, a.name, os.O_RDWR)
-	if a.isNew = errors.Is(err, fs.ErrNotExist); !a.isNew {
+	p := f.place(a.Name)
+	log, err := openRegular(f.root, a.Name, os.O_RDWR)
+	if a.New = errors.Is(err, fs.ErrNotExist); !a.New {
 		if err != nil {
 			return p.unwritable(err)
 		}
@@ -73,17 +73,18 @@ func (a *appendix) begin(f *Folder) error {
 		if err != nil {
 			return p.unwritable(err)
 		}
-		a.from = info.Size()
+		a.From = info.Size()
 	}
-	if a.head, err = readHead(f, a.name); err != nil || !a.strict() {
+	text, err := readHead(f, a.Name)
+	if a.Head = []byte(text); err != nil || !a.strict() {
 		return err
 	}
-	end, _, err := checkLog(f, a.name, a.head)
-	a.from = end.Size
+	end, _, err := checkLog(f, a.Name, text)
+	a.From = end.Size
 	return p.unreadable(err)
 }
 
-// extend makes sure that the lines of a stand in the log after a.from, in
+// extend makes sure that the lines of a stand in the log after a.From, in
 // order, durably, and moves the head of the log. It reads the whole log where it
 // gets its first head or is accepted as it is, otherwise only its end.
 func (a *appendix) extend(f *Folder) error {
@@ -93,7 +94,7 @@ func (a *appendix) extend(f *Folder) error {
 	}
 	var syncs syncer
 	added.sync(&syncs)
-	return added.finish(f, f.place(a.name).unwritable(syncs.wait()))
+	return added.finish(f, f.place(a.Name).unwritable(syncs.wait()))
 }
 
 // addition is what was added to a log, not yet durably, with the head that is to
@@ -107,11 +108,11 @@ type addition struct {
 // add adds the lines of a to the log, and writes the head that is to follow
 // beside the one that stands there.
 func (a *appendix) add(f *Folder) (*addition, error) {
-	p := f.place(a.name)
-	if _, err := f.makeMissing(path.Dir(a.name)); err != nil {
+	p := f.place(a.Name)
+	if _, err := f.makeMissing(path.Dir(a.Name)); err != nil {
 		return nil, p.unwritable(err)
 	}
-	log, err := openLog(f.root, a.name, f.newFileMode())
+	log, err := openLog(f.root, a.Name, f.newFileMode())
 	if err != nil {
 		return nil, p.unwritable(err)
 	}
@@ -127,7 +128,7 @@ func (d *addition) write(f *Folder) error {
 	text := ""
 	if d.headed() {
 		var err error
-		if text, err = readHead(f, d.name); err != nil {
+		if text, err = readHead(f, d.Name); err != nil {
 			return err
 		}
 	}
@@ -142,7 +143,7 @@ func (d *addition) write(f *Folder) error {
 	if err != nil || next == text {
 		return err
 	}
-	d.head, err = stageHead(f, d.name, next)
+	d.head, err = stageHead(f, d.Name, next)
 	return err
 }
 
@@ -160,10 +161,10 @@ func (d *addition) sync(syncs *syncer) {
 func (d *addition) finish(f *Folder, err error) error {
 	d.log.Close()
 	if d.head != nil {
-		err = f.place(d.name).unwritable(d.head.move(f, err))
+		err = f.place(d.Name).unwritable(d.head.move(f, err))
 	}
-	if err == nil && (d.isNew || d.head != nil && d.appendix.head == "") {
-		err = f.place(d.name).unwritable(syncFolder(f.root, path.Dir(d.name)))
+	if err == nil && (d.New || d.head != nil && len(d.Head) == 0) {
+		err = f.place(d.Name).unwritable(syncFolder(f.root, path.Dir(d.Name)))
 	}
 	return err
 }
@@ -226,25 +227,25 @@ func (a *appendix) end(log *os.File, text string) (head, error) {
 // isDone reports whether the log has the lines and its head has moved, so that
 // Commit may have said that it succeeded.
 func (a *appendix) isDone(f *Folder) (bool, error) {
-	text, err := readHead(f, a.name)
-	if err != nil || text == a.head {
+	text, err := readHead(f, a.Name)
+	if err != nil || text == string(a.Head) {
 		return false, err
 	}
 	h, _ := decodeHead(text) // a head that cannot be understood names nothing
-	return h.Size > a.from, nil
+	return h.Size > a.From, nil
 }
 
 // missing is what must be added at the end of a log of that size. A torn last
 // line that is the beginning of one of ours is completed; any other is ended and
 // becomes a line that others wrote.
 func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
-	from := min(a.from, size)
+	from := min(a.From, size)
 	start, err := startOfLastLine(log, from)
 	if err != nil {
 		return nil, err
 	}
 	scanner := scanFrom(log, start, size)
-	prev, lines := FirstPrev, a.lines
+	prev, lines := FirstPrev, a.Lines
 	var out []byte
 	for {
 		line, err := scanner.next()
@@ -257,7 +258,7 @@ func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
 		isNew := scanner.start >= from && len(lines) > 0
 		if line.Torn {
 			if whole := []byte(nil); isNew {
-				whole = chained(lines[0], prev)
+				whole = chained([]byte(lines[0]), prev)
 				if rest, ok := bytes.CutPrefix(whole, line.Text); ok && !line.Cut {
 					out = append(out, rest...)
 					line.Digest = codec.DigestBytes(whole)
@@ -265,13 +266,13 @@ func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
 				}
 			}
 			out = append(out, '\n')
-		} else if isNew && line.Prev != "" && bytes.Equal(line.Text, chained(lines[0], line.Prev)) {
+		} else if isNew && line.Prev != "" && bytes.Equal(line.Text, chained([]byte(lines[0]), line.Prev)) {
 			lines = lines[1:]
 		}
 		prev = line.Digest
 	}
 	for _, body := range lines {
-		line := chained(body, prev)
+		line := chained([]byte(body), prev)
 		out = append(append(out, line...), '\n')
 		prev = codec.DigestBytes(line)
 	}
@@ -282,20 +283,20 @@ func (a *appendix) missing(log io.ReaderAt, size int64) ([]byte, error) {
 // head goes first, because a log must not be shorter than its head says.
 func (a *appendix) takeBack(f *Folder) error {
 	if a.headed() {
-		text, err := readHead(f, a.name)
-		if err == nil && text != a.head {
-			err = writeHead(f, a.name, a.head)
+		text, err := readHead(f, a.Name)
+		if err == nil && text != string(a.Head) {
+			err = writeHead(f, a.Name, string(a.Head))
 		}
 		if err != nil {
 			return err
 		}
-		clearTemp(f.root, headName(a.name)) // it would keep the folder
+		clearTemp(f.root, headName(a.Name)) // it would keep the folder
 	}
-	return f.place(a.name).unwritable(a.removeLines(f.root))
+	return f.place(a.Name).unwritable(a.removeLines(f.root))
 }
 
 func (a *appendix) removeLines(root *os.Root) error {
-	log, err := openRegular(root, a.name, os.O_RDONLY)
+	log, err := openRegular(root, a.Name, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errIsFolder), errors.Is(err, errNotRegular), err != nil && isNoFolder(err):
 		return nil // nothing was added
@@ -307,27 +308,27 @@ func (a *appendix) removeLines(root *os.Root) error {
 	if err != nil || !ours {
 		return err
 	}
-	if !a.isNew {
-		return cut(root, a.name, a.from)
+	if !a.New {
+		return cut(root, a.Name, a.From)
 	}
-	if err := root.Remove(a.name); err != nil {
+	if err := root.Remove(a.Name); err != nil {
 		return err
 	}
-	return syncFolder(root, path.Dir(a.name))
+	return syncFolder(root, path.Dir(a.Name))
 }
 
-// isAllAfterFrom reports whether what stands in a log after a.from is what
+// isAllAfterFrom reports whether what stands in a log after a.From is what
 // extend added, or a part of it.
 func (a *appendix) isAllAfterFrom(f *os.File) (bool, error) {
 	info, err := f.Stat()
-	if err != nil || info.Size() < a.from {
+	if err != nil || info.Size() < a.From {
 		return false, err
 	}
-	added, err := a.missing(f, a.from)
-	if err != nil || info.Size()-a.from > int64(len(added)) {
+	added, err := a.missing(f, a.From)
+	if err != nil || info.Size()-a.From > int64(len(added)) {
 		return false, err
 	}
-	there, err := io.ReadAll(io.NewSectionReader(f, a.from, info.Size()-a.from))
+	there, err := io.ReadAll(io.NewSectionReader(f, a.From, info.Size()-a.From))
 	return bytes.HasPrefix(added, there), err
 }
 

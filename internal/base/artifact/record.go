@@ -2,7 +2,7 @@ package artifact
 
 import (
 	"bytes"
-	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"os"
 	"path"
@@ -22,22 +22,23 @@ const (
 // line of JSON and a second line with the digest of the first, so that a part
 // of a record is never mistaken for a record.
 type record struct {
-	folders []string // that do not exist before, the outermost first
-	changes []change
-	logs    []*appendix
+	Schema  string      `json:"schema_version"`
+	Folders []string    `json:"folders"` // that do not exist before, the outermost first
+	Changes []change    `json:"changes"`
+	Logs    []*appendix `json:"logs"`
 }
 
 func (r *record) addFolders(dirs []string) {
 	for _, dir := range dirs {
-		if !slices.Contains(r.folders, dir) {
-			r.folders = append(r.folders, dir)
+		if !slices.Contains(r.Folders, dir) {
+			r.Folders = append(r.Folders, dir)
 		}
 	}
 }
 
 // recorded lists those logs whose lines are part of the transaction.
 func (r record) recorded() []*appendix {
-	return slices.DeleteFunc(slices.Clone(r.logs), func(a *appendix) bool { return !a.recorded })
+	return slices.DeleteFunc(slices.Clone(r.Logs), func(a *appendix) bool { return !a.Recorded })
 }
 
 // needsStaging reports whether the transaction does more than add lines to one
@@ -45,46 +46,12 @@ func (r record) recorded() []*appendix {
 // there or not, and the head follows it.
 func (r record) needsStaging() bool {
 	recorded := r.recorded()
-	return len(r.changes) > 0 || len(recorded) > 1 || len(recorded) == 1 && recorded[0].head == ""
-}
-
-type wireRecord struct {
-	Schema  string       `json:"schema_version"`
-	Folders []string     `json:"folders"`
-	Changes []wireChange `json:"changes"`
-	Logs    []wireLog    `json:"logs"`
-}
-
-type wireChange struct {
-	Name     string `json:"name"`
-	Digest   string `json:"digest"`
-	Replaces bool   `json:"replaces"`
-	Was      string `json:"was"`
-}
-
-type wireLog struct {
-	Name     string   `json:"name"`
-	From     int64    `json:"from"`
-	Lines    []string `json:"lines"`
-	Recorded bool     `json:"recorded"`
-	Accepted bool     `json:"accepted"`
-	New      bool     `json:"new"`
-	Head     []byte   `json:"head"` // in base 64, because it may be anything
+	return len(r.Changes) > 0 || len(recorded) > 1 || len(recorded) == 1 && len(recorded[0].Head) == 0
 }
 
 func (r record) encode() ([]byte, error) {
-	wire := wireRecord{Schema: recordSchema, Folders: r.folders}
-	for _, c := range r.changes {
-		wire.Changes = append(wire.Changes, wireChange{c.target, c.digest, c.replaces, c.was})
-	}
-	for _, a := range r.logs {
-		log := wireLog{Name: a.name, From: a.from, Recorded: a.recorded, Accepted: a.accepted, New: a.isNew, Head: []byte(a.head)}
-		for _, line := range a.lines {
-			log.Lines = append(log.Lines, string(line))
-		}
-		wire.Logs = append(wire.Logs, log)
-	}
-	line, err := codec.MarshalLine(wire)
+	r.Schema = recordSchema
+	line, err := codec.MarshalLine(r)
 	if err != nil {
 		return nil, err
 	}
@@ -100,30 +67,9 @@ func decodeRecord(data []byte) (record, bool, error) {
 	if string(digest) != codec.DigestBytes(line)+"\n" {
 		return record{}, false, nil
 	}
-	v, err := codec.Parse(line)
-	if err != nil || v.Get("schema_version").Str() != recordSchema {
-		return record{}, false, errUnknownRecord
-	}
 	var r record
-	for _, dir := range v.Get("folders").Elems() {
-		r.folders = append(r.folders, dir.Str())
-	}
-	for _, c := range v.Get("changes").Elems() {
-		r.changes = append(r.changes, change{c.Get("name").Str(), c.Get("digest").Str(), c.Get("replaces").Bool(), c.Get("was").Str()})
-	}
-	for _, log := range v.Get("logs").Elems() {
-		a := &appendix{name: log.Get("name").Str(), recorded: log.Get("recorded").Bool(), accepted: log.Get("accepted").Bool(),
-			isNew: log.Get("new").Bool()}
-		a.from, _ = log.Get("from").Int()
-		head, err := base64.StdEncoding.DecodeString(log.Get("head").Str())
-		if err != nil {
-			return record{}, false, errUnknownRecord
-		}
-		a.head = string(head)
-		for _, line := range log.Get("lines").Elems() {
-			a.lines = append(a.lines, []byte(line.Str()))
-		}
-		r.logs = append(r.logs, a)
+	if err := json.Unmarshal(line, &r); err != nil || r.Schema != recordSchema {
+		return record{}, false, errUnknownRecord
 	}
 	return r, true, nil
 }
@@ -169,7 +115,7 @@ func (r record) writeFile(root *os.Root, syncs *syncer, all bool) error {
 func (r record) syncFolders(f *Folder, undone bool) error {
 	var dirs []string
 	seen := map[string]bool{}
-	for _, dir := range r.folders {
+	for _, dir := range r.Folders {
 		seen[dir] = undone
 	}
 	add := func(dir string) {
@@ -178,11 +124,11 @@ func (r record) syncFolders(f *Folder, undone bool) error {
 			dirs = append(dirs, dir)
 		}
 	}
-	for _, dir := range r.folders {
+	for _, dir := range r.Folders {
 		add(path.Dir(dir))
 	}
-	for _, c := range r.changes {
-		add(path.Dir(c.target))
+	for _, c := range r.Changes {
+		add(path.Dir(c.Target))
 	}
 	return f.place(".").unwritable(syncFolders(f.root, dirs))
 }

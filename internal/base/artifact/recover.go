@@ -110,8 +110,8 @@ func recoverTx(f *Folder) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range rec.logs {
-		if !a.recorded {
+	for _, a := range rec.Logs {
+		if !a.Recorded {
 			// A log is kept as well as it can be, here as in Commit.
 			_ = a.extend(f)
 		}
@@ -160,7 +160,7 @@ func readRecord(f *Folder, name string) (record, bool, error) {
 // committed.
 func pendingChanges(f *Folder, rec record) (pending map[int]bool, whole bool, err error) {
 	pending, whole = map[int]bool{}, true
-	for i, c := range rec.changes {
+	for i, c := range rec.Changes {
 		var left, lost bool
 		if c.removes() {
 			left, err = isToRemove(f.root, i, c)
@@ -168,7 +168,7 @@ func pendingChanges(f *Folder, rec record) (pending map[int]bool, whole bool, er
 			lost, err = isUnmade(f.root, i, c)
 		}
 		if err != nil {
-			return nil, false, f.place(c.target).unreadable(err)
+			return nil, false, f.place(c.Target).unreadable(err)
 		}
 		if left {
 			pending[i] = true
@@ -184,21 +184,21 @@ func isToRemove(root *os.Root, i int, c change) (bool, error) {
 	if aside, err := nameExists(root, inStaging(keptName(i))); aside || err != nil {
 		return false, err
 	}
-	if there, err := nameExists(root, c.target); !there || err != nil || c.was == "" {
+	if there, err := nameExists(root, c.Target); !there || err != nil || c.Was == "" {
 		return there, err
 	}
-	is, err := digestFile(root, c.target)
-	return is == c.was, err
+	is, err := digestFile(root, c.Target)
+	return is == c.Was, err
 }
 
 // isUnmade reports whether what stands in the place of a change is what stood
 // there before it.
 func isUnmade(root *os.Root, i int, c change) (bool, error) {
-	there, err := root.Lstat(c.target)
+	there, err := root.Lstat(c.Target)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return !c.replaces, nil
-	case err != nil || !c.replaces:
+		return !c.Replaces, nil
+	case err != nil || !c.Replaces:
 		return false, err
 	}
 	kept, err := root.Lstat(inStaging(keptName(i)))
@@ -220,16 +220,16 @@ func nameExists(root *os.Root, name string) (bool, error) {
 
 // checkStaged compares the staged files of pending changes with their digests.
 func checkStaged(f *Folder, rec record, pending map[int]bool) error {
-	for i, c := range rec.changes {
+	for i, c := range rec.Changes {
 		if !pending[i] || c.removes() {
 			continue
 		}
 		digest, err := digestFile(f.root, inStaging(stagedName(i)))
 		if err != nil {
-			return f.place(c.target).unreadable(err)
+			return f.place(c.Target).unreadable(err)
 		}
-		if digest != c.digest {
-			return tidegate.Errorf(tidegate.WriteFailed, f.place(c.target).details(), "staged content is not what was recorded: %s", c.target)
+		if digest != c.Digest {
+			return tidegate.Errorf(tidegate.WriteFailed, f.place(c.Target).details(), "staged content is not what was recorded: %s", c.Target)
 		}
 	}
 	return nil

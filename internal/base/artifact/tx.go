@@ -40,13 +40,13 @@ type Tx struct {
 
 // change is one file that a transaction writes or removes.
 type change struct {
-	target   string
-	digest   string // of the new content; "" for a removal
-	replaces bool   // a file is there before the change
-	was      string // the digest of what a removal removes
+	Target   string `json:"name"`
+	Digest   string `json:"digest"`   // of the new content; "" for a removal
+	Replaces bool   `json:"replaces"` // a file is there before the change
+	Was      string `json:"was"`      // the digest of what a removal removes
 }
 
-func (c change) removes() bool { return c.digest == "" }
+func (c change) removes() bool { return c.Digest == "" }
 
 // Begin begins a transaction. Nothing is written before its first change. One
 // that was begun before and not committed is rolled back.
@@ -92,7 +92,7 @@ func (tx *Tx) WriteBy(name string, write func(io.Writer) error) (digest string, 
 		if err := buffered.Flush(); err != nil {
 			return err
 		}
-		tx.changes[len(tx.changes)-1].digest = codec.DigestOf(hash)
+		tx.changes[len(tx.changes)-1].Digest = codec.DigestOf(hash)
 		return nil
 	})
 }
@@ -109,7 +109,7 @@ func (tx *Tx) stage(name, digest string, follow bool, write func(*os.File) error
 	if !follow && target != path.Clean(name) {
 		return "", tx.fail(f.place(name).notAllowed("name is a symbolic link"))
 	}
-	if err := tx.add(change{target: target, digest: digest, replaces: old != nil}); err != nil {
+	if err := tx.add(change{Target: target, Digest: digest, Replaces: old != nil}); err != nil {
 		return "", tx.fail(err)
 	}
 	if err := tx.openStaging(); err != nil {
@@ -127,7 +127,7 @@ func (tx *Tx) stage(name, digest string, follow bool, write func(*os.File) error
 		file.Close()
 		return "", tx.fail(f.place(name).unwritable(err))
 	}
-	return tx.changes[at].digest, tx.fail(f.place(name).unwritable(tx.toSync(file)))
+	return tx.changes[at].Digest, tx.fail(f.place(name).unwritable(tx.toSync(file)))
 }
 
 // toSync leaves a staged file to be synced with the others, as long as they are
@@ -169,7 +169,7 @@ func (tx *Tx) Remove(name string) error {
 	if err != nil {
 		return tx.fail(tx.lock.folder.place(name).unwritable(err))
 	}
-	return tx.fail(tx.add(change{target: target, replaces: true, was: was}))
+	return tx.fail(tx.add(change{Target: target, Replaces: true, Was: was}))
 }
 
 // Log adds a line to the chained log name on commit, after all changes. Line is a
@@ -186,7 +186,7 @@ func (tx *Tx) Log(name string, line any) {
 	} else if body, err := logLine(line); err != nil {
 		tx.noteLogError(err)
 	} else {
-		a.lines = append(a.lines, body)
+		a.Lines = append(a.Lines, string(body))
 	}
 }
 
@@ -206,8 +206,8 @@ func (tx *Tx) Record(name string, line any) error {
 	if err != nil {
 		return tx.fail(err)
 	}
-	a.recorded = true
-	a.lines = append(a.lines, body)
+	a.Recorded = true
+	a.Lines = append(a.Lines, string(body))
 	return nil
 }
 
@@ -219,7 +219,7 @@ func (tx *Tx) Accept(name string) error {
 	if err != nil {
 		return tx.fail(err)
 	}
-	a.accepted = true
+	a.Accepted = true
 	return nil
 }
 
@@ -229,10 +229,10 @@ func (tx *Tx) appendix(name string) (*appendix, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(tx.logs, func(a *appendix) bool { return a.name == local })
+	i := slices.IndexFunc(tx.logs, func(a *appendix) bool { return a.Name == local })
 	if i < 0 {
 		i = len(tx.logs)
-		tx.logs = append(tx.logs, &appendix{name: local})
+		tx.logs = append(tx.logs, &appendix{Name: local})
 	}
 	return tx.logs[i], nil
 }
@@ -251,7 +251,7 @@ type Mark struct {
 func (tx *Tx) Mark() Mark {
 	m := Mark{changes: len(tx.changes), err: tx.err}
 	for _, a := range tx.logs {
-		m.lines = append(m.lines, len(a.lines))
+		m.lines = append(m.lines, len(a.Lines))
 	}
 	return m
 }
@@ -263,7 +263,7 @@ func (tx *Tx) BackTo(m Mark) {
 		if tx.staging != nil {
 			tx.staging.Remove(stagedName(i))
 		}
-		delete(tx.targets, tx.changes[i].target)
+		delete(tx.targets, tx.changes[i].Target)
 	}
 	tx.changes, tx.err = tx.changes[:m.changes], m.err
 	for i, a := range tx.logs {
@@ -271,7 +271,7 @@ func (tx *Tx) BackTo(m Mark) {
 		if i < len(m.lines) {
 			keep = m.lines[i]
 		}
-		a.lines = a.lines[:keep]
+		a.Lines = a.Lines[:keep]
 	}
 }
 
@@ -297,10 +297,10 @@ func (tx *Tx) end() {
 }
 
 func (tx *Tx) add(c change) error {
-	if tx.ended || tx.targets[c.target] {
-		return tidegate.Errorf(tidegate.Internal, tidegate.Pairs("path", c.target), "a file can be changed once in a transaction that has not ended: %s", c.target)
+	if tx.ended || tx.targets[c.Target] {
+		return tidegate.Errorf(tidegate.Internal, tidegate.Pairs("path", c.Target), "a file can be changed once in a transaction that has not ended: %s", c.Target)
 	}
-	tx.targets[c.target] = true
+	tx.targets[c.Target] = true
 	tx.changes = append(tx.changes, c)
 	return nil
 }
