@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +109,22 @@ func TestCompletedRunIsHeldToItsGates(t *testing.T) {
 	}
 	if v.Pass || stale == 0 {
 		t.Errorf("pass %v, %+v", v.Pass, v.Findings)
+	}
+}
+
+// TestALeadHasNoPassage: a sentence that leads to the cited one, and has none of the words of its
+// page, is shown without a passage; one with a number, or with a citation of its own, is not.
+func TestALeadHasNoPassage(t *testing.T) {
+	made, list := summarized(t, run.InitInput{})
+	r := runs.OpenAt(t, runs.Pinned, made.ManifestPath)
+	runs.Put(t, made.Root, r.Summary("led"), "Zebras quarrel. Zebras quarrel 93 times. Zebras sleep [@"+list[0].CID+"].\n")
+	found := must.Get(sentences.ReadStatements(t.Context(), r, []string{"led"}))(t)
+	var with []bool
+	for _, s := range found {
+		with = append(with, s.Passage.Text != "")
+	}
+	if !slices.Equal(with, []bool{false, true, true}) {
+		t.Errorf("with a passage: %v of %+v", with, found)
 	}
 }
 
