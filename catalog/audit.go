@@ -63,6 +63,8 @@ func (e tools) fillReport(ctx context.Context, typed tool.Typed, args *codec.Val
 			name = filepath.Join(e.Dir, name)
 		}
 		args.Set("report_path", codec.Of(name))
+	case !args.Get("demo").Bool():
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("REPORT", nil), "name the report: a file, its address, - for standard input, or --demo for a sample")
 	}
 	return nil
 }

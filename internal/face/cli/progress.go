@@ -105,6 +105,6 @@ func (b *progress) wipe() {
 func (p *Program) sayAbove(bar *progress) func(line string) {
 	return func(line string) {
 		bar.wipe()
-		fmt.Fprintln(p.Stderr, report.Visible(line)) // nothing can be done about a reader that is gone
+		fmt.Fprintln(p.Stderr, report.Wrapped(report.Visible(line), p.Terminal.ErrWidth)) // nothing can be done about a reader that is gone
 	}
 }

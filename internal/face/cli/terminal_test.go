@@ -148,3 +148,25 @@ func TestJSONDoesNotActOnATerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsSaidIsWrapped at the width of the terminal, in whole words.
+func TestWhatIsSaidIsWrapped(t *testing.T) {
+	tell := tool.New(tool.Spec{
+		Name: "boat_tell", Set: "toy", Summary: "Tell of a boat.", Effect: tool.Reads,
+		Command: &tool.Command{Path: "boat tell", Short: "Tell of a boat", Example: "tidegate boat tell"},
+	}, func(_ context.Context, call tool.Caller, _ struct{}) (struct {
+		OK codec.True `json:"ok"`
+	}, error) {
+		call.Say("the anchor stays aboard whatever the weather may be")
+		return struct {
+			OK codec.True `json:"ok"`
+		}{}, nil
+	})
+	for width, want := range map[int]string{0: "the anchor stays aboard whatever the weather may be\n", 24: "the anchor stays aboard\n"} {
+		var errs bytes.Buffer
+		program := cli.Program{Tools: []*tool.Tool{tell}, Stdin: strings.NewReader(""), Stdout: new(bytes.Buffer), Stderr: &errs, Dir: "/harbour", Terminal: cli.Terminal{ErrWidth: width}}
+		if status := program.Run(t.Context(), []string{"boat", "tell"}); status != 0 || !strings.HasPrefix(errs.String(), want) {
+			t.Errorf("at %d: %d, %q", width, status, errs.String())
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (s *Session) Line(v any) error { return s.Call.Line(v) }
 // Announce says which agent was found where nobody named one.
 func (s *Session) Announce(c *dispatch.Team) {
 	if c.Found != "" {
-		fmt.Fprintln(s.Call.Stderr, c.Found)
+		fmt.Fprintln(s.Call.Stderr, report.Wrapped(c.Found, s.Call.Terminal.ErrWidth))
 	}
 }
 
@@ -216,7 +216,7 @@ func (s *Session) Say(format string, args ...any) {
 		return
 	}
 	// Nothing can be done about a reader that is gone.
-	fmt.Fprintln(s.Call.Stderr, report.Visible(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(s.Call.Stderr, report.Wrapped(report.Visible(fmt.Sprintf(format, args...)), s.Call.Terminal.ErrWidth))
 }
 
 // End is how a command ends: with the exit status, or with an error, which JSON has as its last
