@@ -109,7 +109,7 @@ func TestEveryCodeIsExplainedInItsPlace(t *testing.T) {
 		class = e.Class
 	}
 	if diff := cmp.Diff(declared, explained); diff != "" || len(declared) == 0 {
-		t.Errorf("codes and explanations differ (-declared +explained):\n%s", diff)
+		t.Errorf("code.go declares other codes (-) than its table Explanations has rows (+): a code is a constant and a row, in the same order:\n%s", diff)
 	}
 	if tidegate.ClassOf("NO_SUCH_CODE") != tidegate.Failed {
 		t.Error("an unknown code is not a failure of the program")
