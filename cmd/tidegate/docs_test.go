@@ -568,3 +568,19 @@ func TestREADMEListsEveryExitStatus(t *testing.T) {
 		t.Errorf("help shows %d exit statuses", rows)
 	}
 }
+
+// TestTheDocumentedAuditIsAccepted: the report that docs/guide.md hands to the API is one that
+// can be audited.
+func TestTheDocumentedAuditIsAccepted(t *testing.T) {
+	t.Parallel()
+	found := regexp.MustCompile(`-d '(\{"report": .*\})' http://\S+/api/v1/audits`).FindStringSubmatch(must.Read(t, "../../docs/guide.md"))
+	if found == nil {
+		t.Fatal("docs/guide.md audits nothing over HTTP")
+	}
+	home := t.TempDir()
+	var out bytes.Buffer
+	s := surroundings{dir: home, getenv: func(name string) string { return map[string]string{"TIDEGATE_HOME": home, "HOME": home}[name] }, stdout: &out, stderr: &out}
+	if status := s.run(t.Context(), "call", "report_audit", "--args", strings.Replace(found[1], "{", `{"no_fetch": true, `, 1)); status != 0 || !strings.Contains(out.String(), `"outcome"`) {
+		t.Errorf("%d: %s", status, out.String())
+	}
+}

@@ -4,7 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/xml"
+	"html"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -81,5 +84,22 @@ func TestHostileDocx(t *testing.T) {
 				t.Errorf("%s: the document has %q", name, bad)
 			}
 		}
+	}
+}
+
+// TestQuotationMarksAreThoseOfTheAuthor in each format, and formulas stand on paper, too.
+func TestQuotationMarksAreThoseOfTheAuthor(t *testing.T) {
+	marked := "“one”, \"two\", „three“, « four », ‘five’ and 'six'"
+	file := filepath.Join(t.TempDir(), "draft.md")
+	must.Do(t, os.WriteFile(file, []byte(strings.Replace(must.Read(t, "testdata/checked/synthesis.md"), "The crews", "The crews said "+marked+", and the crews", 1)), 0o600))
+	r := checkedDraft(t, file)
+	formats := map[string]string{"markdown": string(r.Markdown()), "text": string(r.Text(0, false)), "html": html.UnescapeString(string(r.HTML())), "print": html.UnescapeString(string(r.PrintHTML())), "docx": html.UnescapeString(parts(t, r.Docx())["word/document.xml"])}
+	for name, text := range formats {
+		if !strings.Contains(strings.ReplaceAll(text, `\`, ""), marked) {
+			t.Errorf("%s has other marks", name)
+		}
+	}
+	if !strings.Contains(formats["print"], "ƒ 341 / 118") {
+		t.Error("a print has no formula")
 	}
 }

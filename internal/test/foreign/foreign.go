@@ -99,6 +99,14 @@ func Open(t *testing.T, r paper.Report) {
 	}
 	has("Chromium, on a screen,", run(t, dir, "chromium", append(browser, "--dump-dom", "file://"+filepath.Join(dir, "report.html"))...), append(asked, evidence.Say(r.Language, "Sources"))...)
 	run(t, dir, "chromium", append(browser, "--no-pdf-header-footer", "--print-to-pdf="+filepath.Join(dir, "print.pdf"), "file://"+filepath.Join(dir, "print.html"))...)
+	for _, part := range r.Parts { // a formula stands behind its sentence on paper, too
+		for _, s := range part.Sentences {
+			if s.Calculation != nil {
+				formula, _, _ := strings.Cut(s.Calculation.Text, "=")
+				asked = append(asked, formula)
+			}
+		}
+	}
 	printed("Chromium", run(t, dir, "pdftotext", "print.pdf", "-"), append(asked, evidence.Say(r.Language, "Sources"))...)
 }
 

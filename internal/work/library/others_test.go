@@ -3,6 +3,7 @@ package library_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -176,6 +177,38 @@ func TestAServerSpeaksOfTheArchivedBytesAlone(t *testing.T) {
 		}
 		if s := updated.Sources[0]; updated.Sentences[0].State != want || s.Compared != compared {
 			t.Errorf("tagged %v: %s, compared %q: %+v", tagged, updated.Sentences[0].State, s.Compared, s)
+		}
+	}
+}
+
+// TestAPageThatThisMachineMayNotFetchIsUnreachable: a machine may open fewer addresses than the
+// one of the first time, which says nothing of the page.
+func TestAPageThatThisMachineMayNotFetchIsUnreachable(t *testing.T) {
+	const url = "https://a.example/ferry"
+	runs := filepath.Join(t.TempDir(), "runs")
+	first := web{url: func(c *archive.Capture, _ []archive.Field) {
+		c.Hops = append(c.Hops, hop(url, 200, "text/html", document("The ferry Ampere", "The ferry carries 120 cars.")))
+	}}
+	made := must.Get(audit.Make(t.Context(), desk(), first.again(nil), audit.Input{Report: "The ferry carries 120 cars [1].\n\n# References\n\n[1] The ferry Ampere: " + url + "\n", Home: store.Audits.Home(runs), Dir: runs}))(t)
+	item := must.Get(library.Open(t.Context(), desk(), runs, runs, made.AuditID))(t)
+	defer item.Close()
+	later := web{url: func(c *archive.Capture, _ []archive.Field) {
+		c.Kind, c.Detail = archive.Refused, "the address is private"
+	}}
+	updated := must.Get(library.Update(t.Context(), desk(), runs, later.again, item))(t)
+	if state := updated.Sentences[0].State; state != drift.Unreachable || updated.Sources[0].State != drift.Unreachable || updated.Pass {
+		t.Errorf("the sentence is %s, the source %+v", state, updated.Sources[0])
+	}
+}
+
+// TestAnAnswerSaysWhoFailed: where the agent failed nothing is said of the archived pages, and
+// where they have no answer no agent is blamed.
+func TestAnAnswerSaysWhoFailed(t *testing.T) {
+	const blames, refusal = "The agent failed: whether the archived pages answer this question is not known.", "The archived pages do not answer this question."
+	for answer, blamed := range map[string]bool{"": true, refusal: false} {
+		shown := fmt.Sprint(library.Answered{Question: "Who pays?", Answer: answer, Why: "it says why", Next: "tidegate research 'Who pays?'"}.Report().Blocks)
+		if strings.Contains(shown, blames) != blamed || strings.Contains(shown, refusal) == blamed || strings.Contains(shown, "New research") == blamed {
+			t.Errorf("%q: %s", answer, shown)
 		}
 	}
 }
