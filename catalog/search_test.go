@@ -35,12 +35,12 @@ import (
 
 func TestServicesThatAFileCanName(t *testing.T) {
 	if diff := cmp.Diff(search.Names(), config.SearchServices); diff != "" {
-		t.Error(diff)
+		t.Errorf("SearchServices of internal/base/config/parse.go (+) must have the names of Services in internal/rule/search/service.go (-), in the same order:\n%s", diff)
 	}
 	guide, err := os.ReadFile("../docs/search.md")
 	for _, s := range search.Services {
 		if row := "| `" + s.Name + "` | "; err != nil || !strings.Contains(string(guide), row) || !strings.Contains(string(guide), s.KeyEnv) {
-			t.Errorf("docs/search.md does not show %s, %v", s.Name, err)
+			t.Errorf("docs/search.md does not show %s, %v: its table needs a row with the name and the variable of the key", s.Name, err)
 		}
 	}
 }

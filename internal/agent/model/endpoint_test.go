@@ -128,7 +128,7 @@ func TestServicesAreThoseOfTheConfiguration(t *testing.T) {
 		names = append(names, strings.TrimPrefix(e.Driver, "api:"))
 	}
 	if !slices.Equal(names, config.Services) {
-		t.Errorf("the services are %q, and the configuration knows %q", names, config.Services)
+		t.Errorf("endpoints of endpoint.go has %q, and Services of internal/base/config/parse.go %q: both need each service, in the same order", names, config.Services)
 	}
 }
 
