@@ -114,7 +114,7 @@ func TestTheDemosAdviceWorks(t *testing.T) {
 	s.fetch = nil
 	var out strings.Builder
 	s.stdout, s.stderr = &out, &out
-	_, advice, _ := strings.Cut(must.Get(theDemo())(t).told, "Try next, in ")
+	_, advice, _ := strings.Cut(must.Get(theDemo())(t).told, "Try next:")
 	typed := 0
 	for line := range strings.Lines(advice) {
 		command, _, _ := strings.Cut(strings.TrimSpace(line), "  ")

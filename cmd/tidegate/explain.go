@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/tool"
@@ -24,12 +25,18 @@ func explainCommand(tools []*tool.Tool) cli.Command {
 				if err != nil {
 					return err
 				}
-				return call.Show(demo.Overview(rules), call.Flag("format"))
+				all := demo.Overview(rules)
+				table := report.NewTable("Name", "Meaning")
+				for _, name := range slices.Sorted(maps.Keys(words())) {
+					table.Row(report.None, name, words()[name].Short)
+				}
+				all.Add(report.Heading("Words"), table)
+				return call.Show(all, call.Flag("format"))
 			}
 			if shown, ok := explainWord(call.Args[0]); ok {
 				return call.Show(shown, call.Flag("format"))
 			}
-			rule, err := demo.Find(call.Args[0])
+			rule, err := demo.Find(call.Args[0], slices.Collect(maps.Keys(words()))...)
 			if err != nil {
 				return err
 			}

@@ -103,8 +103,8 @@ func place(r Rule) int {
 }
 
 // Find finds a rule by its id, in any letter case. It returns INVALID_ARGS with
-// the id that was probably meant.
-func Find(id string) (Rule, error) {
+// the id, or the other name, that was probably meant.
+func Find(id string, others ...string) (Rule, error) {
 	rules, err := Rules()
 	if err != nil {
 		return Rule{}, err
@@ -116,6 +116,6 @@ func Find(id string) (Rule, error) {
 		}
 		ids[i] = r.ID
 	}
-	hint := codec.DidYouMean(id, ids, "`tidegate explain` lists them")
-	return Rule{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("rule", tidegate.Cut(id)), "there is no code or rule %q; %s", tidegate.Cut(id), hint)
+	hint := codec.DidYouMean(id, append(ids, others...), "`tidegate explain` lists them")
+	return Rule{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("rule", tidegate.Cut(id)), "there is no code, rule or word %q; %s", tidegate.Cut(id), hint)
 }

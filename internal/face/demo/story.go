@@ -135,10 +135,11 @@ const ending = `The question has its report, and everything that led to it is in
 agents were asked, what they answered, what was refused and why, the archived
 pages, and the log.
 
-Try next, in {folder}:
+Try next:
 
-  report.html                    the report, for a browser
+  cd {folder}
   export TIDEGATE_HOME=$PWD
+  report.html                    the report, for a browser
   tidegate report harbour        the report here
   tidegate ask harbour "How much bollard pull does the electric tug have?"
                                  a further question, answered from its pages

@@ -150,7 +150,7 @@ func tooShallow(why string) error {
 // there is none. It returns NOT_FOUND outside a git repository.
 func HeadName(ctx context.Context, project string) (string, error) {
 	if err := InWorkTree(ctx, project); err != nil {
-		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project), "there is nothing to review in %s: %w", project, err)
+		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project, "help", "go to a git repository, or name one with --project"), "there is nothing to review in %s: %w", project, err)
 	}
 	if branch, err := Ask(ctx, project, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
 		return strings.TrimSpace(string(branch)), nil
