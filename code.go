@@ -212,7 +212,7 @@ var Explanations = []Explanation{
 	{ModelRequired, Invalid, "An endpoint is asked for a model that it does not have, that cannot do the work, or for none.", "Name one of those that it offers: `--model NAME`, or `model` in tidegate.toml."},
 	{EndpointInvalid, Invalid, "An address is not that of an endpoint whose models can be asked.", "Correct the address, for example model:http://127.0.0.1:11434/v1; `tidegate agents check` asks it for one word."},
 
-	{FileNotFound, NotFound, "A file or folder that the call names does not exist.", "Check the path or the id; `tidegate run list` and `tidegate change list` show what there is, `tidegate run status` what a run still lacks."},
+	{FileNotFound, NotFound, "A file or folder that the call names does not exist.", "Check the path or the id; the list of its kind, such as `tidegate run list` or `tidegate audit list`, shows what there is, and `tidegate run status` what a run still lacks."},
 	{OutputNotFound, NotFound, "A selected perspective has no output file.", "Write the file, or leave the perspective out."},
 	{PerspectiveNotFound, NotFound, "The perspective id is not in perspectives.json.", "Use an id that the file lists."},
 	{JobNotFound, NotFound, "The run has no job of that id at its present stage.", "Use an id that `tidegate job list` shows."},
