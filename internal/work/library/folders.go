@@ -64,32 +64,18 @@ func folders(ctx context.Context, desk run.Desk, runs string) ([]indexedFolder, 
 	}
 	var all []written
 	for _, s := range searched {
-		home, err := desk.Reach.Open("home", s.Home(runs))
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		names, err := home.List(".")
+		err := store.Kind{File: s.Last}.Each(desk.Reach, s.Home(runs), func(home *artifact.Folder, id string) {
+			if info, err := fs.Stat(home.FS(), id+"/"+s.Last); err == nil {
+				stamp := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+				all = append(all, written{indexedFolder{s.Noun, id, stamp}, info.ModTime()})
+			}
+		})
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			home.Close()
 			return nil, err
 		}
-		files := home.FS()
-		for _, name := range names {
-			if !name.IsDir() || run.CheckID(name.Name()) != nil {
-				continue
-			}
-			if info, err := fs.Stat(files, name.Name()+"/"+s.Last); err == nil {
-				stamp := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
-				all = append(all, written{indexedFolder{s.Noun, name.Name(), stamp}, info.ModTime()})
-			}
-		}
-		home.Close()
 	}
 	slices.SortStableFunc(all, func(a, b written) int { return b.at.Compare(a.at) })
 	folders := make([]indexedFolder, len(all))

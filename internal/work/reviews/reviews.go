@@ -80,25 +80,16 @@ func Digest(p review.Payload) string { return codec.DigestBytes(review.Format(p,
 // All are the reviews that a home keeps, the oldest first. A folder that
 // cannot be read is left out. It returns READ_FAILED.
 func All(desk run.Desk, home string) ([]Review, error) {
-	all, err := desk.Reach.Open("home", store.Reviews.Home(home))
-	if err != nil {
-		return nil, artifact.UnlessMissing(err)
-	}
-	defer all.Close()
-	entries, err := all.List(".")
-	if err != nil {
-		return nil, err
-	}
 	var records []Review
-	for _, e := range entries {
-		if r, err := Read(desk, filepath.Join(all.Path(), e.Name())); err == nil {
+	err := store.Reviews.Each(desk.Reach, store.Reviews.Home(home), func(all *artifact.Folder, id string) {
+		if r, err := Read(desk, filepath.Join(all.Path(), id)); err == nil {
 			records = append(records, r)
 		}
-	}
+	})
 	slices.SortStableFunc(records, func(a, b Review) int {
 		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	return records, nil
+	return records, err
 }
 
 // Last is the last review of a name in a project that has ended; nil where
