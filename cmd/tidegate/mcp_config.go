@@ -111,7 +111,7 @@ func writeSkills(reach artifact.Reach, folder string) error {
 			conflict = tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.Pairs("path", path), "%s differs from the skill of this version and was left as it is; remove it to have this one", path)
 			continue
 		case tidegate.CodeOf(err) == tidegate.FileNotFound:
-			err = reach.CreateFolder("path", filepath.Dir(path), func(d *artifact.Draft) error { return d.Write(skills.File, all[name]) })
+			err = writeBeside(reach, path, all[name])
 		}
 		if err != nil {
 			return err
@@ -196,8 +196,14 @@ func writeEntry(reach artifact.Reach, client mcp.Client, server mcp.Entry, file,
 	if !changed {
 		return false, nil
 	}
+	return true, writeBeside(reach, file, merged)
+}
+
+// writeBeside writes a file of a client whole or not at all, and its folder where there is
+// none. It leaves no lock in a project's folders.
+func writeBeside(reach artifact.Reach, file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return false, tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("path", file), "cannot make the folder of %s: %w", file, err)
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("path", file), "cannot make the folder of %s: %w", file, err)
 	}
-	return true, reach.WriteFile("path", file, merged)
+	return reach.WriteFile("path", file, data)
 }
