@@ -23,8 +23,17 @@ const (
 	Refused    State = "refused"  // its pages do not have it
 )
 
-// States are all of them, in the order in which they are counted.
-var States = []State{Stands, Inferred, Calculated, Doubtful, Accepted, Changed, Refused}
+// States are all of them, the gravest first.
+var States = []State{Refused, Changed, Doubtful, Accepted, Inferred, Calculated, Stands}
+
+// looks are the sign and the words of each state.
+var looks = map[State]struct{ sign, words string }{
+	Refused: {"✕", "not on the page"}, Changed: {"≠", "changed since"}, Doubtful: {"?", "not confirmed"}, Accepted: {"◆", "accepted by a person"},
+	Inferred: {"┄", "inferred"}, Calculated: {"ƒ", "calculated"}, Stands: {"✓", "stand on their page"},
+}
+
+// Firm holds where nothing is held against a sentence, and no person had to let it stand.
+func (s State) Firm() bool { return s == Inferred || s == Calculated || s == Stands }
 
 // State is how the sentence stands at a glance.
 func (s *ShownSentence) State() State {
@@ -87,12 +96,11 @@ const (
 // beside writes what a sentence rests on, as it is shown beside it: how it stands and why,
 // each of its facts with the words of a page that carry it, and the passages.
 func (w *htmlWriter) beside(s *ShownSentence) {
-	w.openBeside(s.ID, w.say("Sentence")+" "+s.ID)
+	w.openBeside(s.ID, w.say("Sentence")+" "+s.ID, s == w.lead)
 	w.elem("b", "said", shownText(s.Text))
 	state := s.State()
-	sign := map[State]string{Stands: "✓", Inferred: "┄", Calculated: "ƒ", Doubtful: "?", Accepted: "◆", Changed: "≠", Refused: "✕"}[state]
 	w.write(`<span class="how" data-state="`, string(state), `">`)
-	w.text(sign + " " + shownText(w.stands(s)))
+	w.text(looks[state].sign + " " + shownText(w.stands(s)))
 	w.write("</span>")
 	if why := shownText(w.why(s)); why != "" && s.Form != evidence.Carried {
 		w.elem("span", "why", why)
@@ -141,8 +149,8 @@ func (w *htmlWriter) beside(s *ShownSentence) {
 	w.write("</span>")
 }
 
-func (w *htmlWriter) openBeside(id, title string) {
-	w.write(`<span class="ev" id="e-`, id, `" role="group" aria-label="`)
+func (w *htmlWriter) openBeside(id, title string, lead bool) {
+	w.write(`<span class="ev" id="e-`, id, `"`, map[bool]string{true: " data-lead"}[lead], ` role="group" aria-label="`)
 	w.text(title)
 	w.write(`"><a class="close" href="#-" aria-label="`, w.say("Close"), `">×</a>`)
 	w.elem("span", "label", title)

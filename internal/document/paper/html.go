@@ -72,6 +72,8 @@ func (r Report) html(print bool) []byte {
 type Frame struct {
 	Archived func(cid, sentence string) string // the address of an archived page, at what a sentence rests on
 	Links    []Link                            // behind the line above the title
+	Kind     string                            // what it is, "" for the report of a run or an audit
+	Inner    bool                              // the page around it has its title
 }
 
 // Link leads to another page.
@@ -92,12 +94,13 @@ func (r Report) view(frame Frame, print bool) *pageView {
 	r = r.shown()
 	l := r.layout()
 	w := &htmlWriter{layout: l, frame: frame, linked: map[*reference]bool{}, begun: map[*ShownSentence]bool{}, print: print, room: mostBeside}
+	w.lead = l.lead()
 	w.leadingAnswer()
 	for i := range l.parts {
 		w.document(&l.parts[i])
 	}
 	view := &pageView{
-		Report: &r, Frame: frame, Answer: template.HTML(w.answer),
+		Report: &r, Frame: frame, Answer: template.HTML(w.answer), AnswerState: w.answerState,
 		Body: template.HTML(w.String()), Contents: w.contents, Print: print,
 		Banners: l.banners(), Tiles: l.tiles(), Line: l.line(),
 		Lang: cmp.Or(r.Language, "en"), Dir: evidence.Direction(r.Language),
@@ -105,8 +108,13 @@ func (r Report) view(frame Frame, print bool) *pageView {
 	for i := range l.Parts {
 		view.Checked = view.Checked || l.Parts[i].Sentences != nil
 	}
-	if view.Checked && !print {
+	if view.Checked {
 		view.Chips = l.chips()
+		_, view.All = l.counts()
+	}
+	view.Badge = view.badge()
+	if own := l.say("It was read by the writer's own agent."); strings.Contains(r.Trust, own) {
+		view.Caveat, r.Trust = own, strings.TrimSpace(strings.Replace(r.Trust, own, "", 1))
 	}
 	for _, ref := range l.cited {
 		s := l.sourceView(ref)
@@ -131,7 +139,7 @@ func (r Report) view(frame Frame, print bool) *pageView {
 }
 
 // line says above the title what a reader asks first: when it was checked, against how much,
-// at what cost, and what is doubtful.
+// and at what cost.
 func (l *layout) line() string {
 	var parts []string
 	if day := l.day(l.CreatedAt); day != "" {
@@ -150,24 +158,60 @@ func (l *layout) line() string {
 	if l.Cost.Priced {
 		parts = append(parts, evidence.USD(l.Language, max(l.Cost.USD, l.Cost.All)))
 	}
-	counts := l.counts()
-	if all := counts[Stands] + counts[Inferred] + counts[Calculated]; all+counts[Doubtful]+counts[Refused]+counts[Changed]+counts[Accepted] > 0 {
-		parts = append(parts, l.say("doubtful: %d", counts[Doubtful]+counts[Refused]+counts[Changed]))
-	}
 	return strings.Join(parts, " · ")
 }
 
-// counts are the sentences by state. What only introduces others is none of them.
-func (r *Report) counts() map[State]int {
-	counts := map[State]int{}
+// Status is how a report stands at a glance. State is "" where nobody can say.
+type Status struct {
+	State       State
+	Sign, Words string
+}
+
+// Status names the gravest state of the sentences, and how many of them are in it.
+func (r *Report) Status() Status {
+	counts, all := r.counts()
+	for _, state := range States {
+		if n := counts[state]; n > 0 && !state.Firm() {
+			return Status{state, looks[state].sign, r.amount(n, all) + " " + r.say(looks[state].words)}
+		}
+	}
+	if all == 0 {
+		return Status{"", "○", r.say("No sentence of it was checked.")}
+	}
+	return Status{Stands, looks[Stands].sign, r.say("nothing doubtful")}
+}
+
+// badge is the status with what the report is.
+func (v *pageView) badge() Status {
+	s := v.Report.Status()
+	switch {
+	case v.Kind != "" && v.Partial != "":
+		return Status{"", "○", v.Kind}
+	case v.Partial != "":
+		return Status{"", "○", v.say("Partial research report")}
+	case v.Kind != "":
+		s.Words = v.Kind + ": " + s.Words
+	case v.Audit != nil:
+		s.Words = "Audit: " + s.Words
+	case s.State == Stands:
+		s.Words = v.say("Finished") + ", " + s.Words
+	}
+	return s
+}
+
+// counts are the sentences by state, and how many they are. What only introduces others is
+// none of them.
+func (r *Report) counts() (counts map[State]int, all int) {
+	counts = map[State]int{}
 	for _, part := range r.Parts {
 		for i := range part.Sentences {
 			if s := &part.Sentences[i]; s.Form != evidence.Frame && s.Form != foreign.Structural || s.Doubted {
 				counts[s.State()]++
+				all++
 			}
 		}
 	}
-	return counts
+	return counts, all
 }
 
 // mostWorst is how many sentences stand before an audit.
@@ -197,8 +241,27 @@ func (w *htmlWriter) worst() string {
 	if b.Len() == 0 {
 		return ""
 	}
-	n := w.counts()[Refused]
-	return fmt.Sprintf("<h2>%d of %s not on the page that they cite</h2>\n<ul>\n%s</ul>\n", n, report.Counted(len(w.Parts[0].Sentences), "sentence"), b.String())
+	counts, all := w.counts()
+	return fmt.Sprintf("<h2>%d of %s not on the page that they cite</h2>\n<ul>\n%s</ul>\n", counts[Refused], report.Counted(all, "sentence"), b.String())
+}
+
+// lead is the first of the sentences in the gravest state, of those that have passages; where
+// all are firm, the first.
+func (r *Report) lead() (lead *ShownSentence) {
+	grave := func(s *ShownSentence) int {
+		if s.State().Firm() {
+			return len(States)
+		}
+		return slices.Index(States, s.State())
+	}
+	for p := range r.Parts {
+		for i := range r.Parts[p].Sentences {
+			if s := &r.Parts[p].Sentences[i]; (len(s.Windows) > 0 || s.Drift != nil) && (lead == nil || grave(s) < grave(lead)) {
+				lead = s
+			}
+		}
+	}
+	return lead
 }
 
 // chip is a state with how many sentences are in it, and shows those alone.
@@ -209,12 +272,10 @@ type chip struct {
 }
 
 func (l *layout) chips() (out []chip) {
-	words := map[State]string{Stands: "✓ stand on their page", Inferred: "┄ inferred", Calculated: "ƒ calculated", Doubtful: "? not confirmed", Accepted: "◆ accepted by a person", Changed: "≠ changed since", Refused: "✕ not on the page"}
-	counts := l.counts()
+	counts, _ := l.counts()
 	for _, state := range States {
 		if n := counts[state]; n > 0 {
-			sign, said, _ := strings.Cut(words[state], " ")
-			out = append(out, chip{state, n, sign + " " + l.thousands(int64(n)) + " " + l.say(said)})
+			out = append(out, chip{state, n, looks[state].sign + " " + l.thousands(int64(n)) + " " + l.say(looks[state].words)})
 		}
 	}
 	return out
@@ -233,6 +294,7 @@ type pageView struct {
 	Frame
 	Style    template.CSS
 	Line     string
+	Badge    Status
 	Answer   template.HTML
 	Body     template.HTML
 	Contents []content
@@ -242,6 +304,10 @@ type pageView struct {
 	Sources  []sourceView
 	Others   []sourceView
 	Appendix []drawnSection
+
+	AnswerState State  // the gravest of the answer
+	Caveat      string // what a reader must know of how it was checked, before the rest
+	All         int    // sentences that are counted
 
 	Checked bool // its sentences were
 	Print   bool // it is read on paper
@@ -286,7 +352,7 @@ func (l *layout) tiles() []tile {
 			sources = append(sources, strconv.Itoa(n)+" "+l.say(status))
 		}
 	}
-	tiles := []tile{{l.say("Sources cited"), strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}, l.foundTile()}
+	tiles := []tile{{l.say("Sources cited"), l.amount(len(l.cited), len(l.cited)+len(l.others)), strings.Join(sources, ", "), ""}, l.foundTile()}
 	// A gate that its judge passed says nothing to a client. One that it did not does.
 	passed, accepted := 0, 0
 	for _, g := range l.Gates {
@@ -305,11 +371,10 @@ func (l *layout) tiles() []tile {
 // foundTile is how much of the report stands on its pages: its
 // sentences, as far as they were checked.
 func (l *layout) foundTile() tile {
-	sentences, doubted, cited, found := 0, 0, 0, 0
+	counts, sentences := l.counts()
+	doubted, cited, found := sentences-counts[Inferred]-counts[Calculated]-counts[Stands], 0, 0
 	for _, part := range l.Parts {
 		for i := range part.Sentences {
-			sentences++
-			doubted += codec.Flag(part.Sentences[i].Doubted || part.Sentences[i].Accepted != nil)
 			cited += codec.Flag(part.Sentences[i].Standing != "")
 			found += codec.Flag(part.Sentences[i].Standing == claim.Found)
 		}

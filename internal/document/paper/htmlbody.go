@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -19,18 +20,20 @@ import (
 type htmlWriter struct {
 	strings.Builder
 	*layout
-	part     *layoutPart
-	frame    Frame
-	contents []content
-	answer   string                  // what stands before the rest
-	answered int                     // how many blocks of the document do
-	room     int                     // bytes that may still be written beside the text
-	inHeader bool                    // of a table
-	title    string                  // of the last heading
-	linked   map[*reference]bool     // the sources whose first citation has an id
-	quoting  bool                    // quotation marks around a sentence are open
-	print    bool                    // on paper nothing opens: numbers lead to their sources
-	begun    map[*ShownSentence]bool // its element with the id of the sentence is written
+	part        *layoutPart
+	frame       Frame
+	contents    []content
+	answer      string                  // what stands before the rest
+	answered    int                     // how many blocks of the document do
+	answerState State                   // the gravest of its sentences
+	room        int                     // bytes that may still be written beside the text
+	inHeader    bool                    // of a table
+	title       string                  // of the last heading
+	linked      map[*reference]bool     // the sources whose first citation has an id
+	quoting     bool                    // quotation marks around a sentence are open
+	lead        *ShownSentence          // stands beside the text until another is chosen, where there is room
+	print       bool                    // on paper nothing opens: numbers lead to their sources
+	begun       map[*ShownSentence]bool // its element with the id of the sentence is written
 }
 
 // content is an entry of the table of contents.
@@ -57,12 +60,41 @@ func (w *htmlWriter) leadingAnswer() {
 	case n > 0:
 		w.part = &w.parts[0]
 		w.part.walk(w.part.doc.Blocks[:n], w)
-		w.answer = w.String()
+		var all []*ShownSentence
+		(&draft.Document{Blocks: w.part.doc.Blocks[:n]}).EachLeaf(func(b *draft.Block) {
+			for _, run := range w.part.on[b] {
+				if run.last {
+					all = append(all, run.ShownSentence)
+				}
+			}
+		})
+		w.answer = w.String() + w.answerNote(all)
 		w.Reset()
 		w.answered = n
 	default:
 		w.answer = w.quotedAnswer()
 	}
+}
+
+// answerNote says in words which sentences of the answer do not simply stand.
+func (w *htmlWriter) answerNote(all []*ShownSentence) string {
+	counts, notes := map[State]int{}, []string(nil)
+	for _, s := range all {
+		counts[s.State()]++
+	}
+	for _, state := range States {
+		n := counts[state]
+		if n > 0 && !state.Firm() || n == len(all) {
+			w.answerState = cmp.Or(w.answerState, state)
+		}
+		if n > 0 && (!state.Firm() || state == Inferred) {
+			notes = append(notes, looks[state].sign+" "+w.amount(n, len(all))+" "+w.say(looks[state].words))
+		}
+	}
+	if notes == nil {
+		return ""
+	}
+	return `<p class="aside">` + template.HTMLEscapeString(strings.Join(notes, " · ")) + "</p>\n"
 }
 
 func (w *htmlWriter) document(part *layoutPart) {
@@ -83,7 +115,7 @@ func (w *htmlWriter) quotedAnswer() string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return `<h2>` + template.HTMLEscapeString(w.AnswerTitle) + `</h2><p dir="auto">` + b.String() + "</p>\n"
+	return `<h2>` + template.HTMLEscapeString(w.AnswerTitle) + `</h2><p dir="auto">` + b.String() + "</p>\n" + w.answerNote(w.quoted())
 }
 
 func (w *htmlWriter) heading(level int, title string, inside func()) {

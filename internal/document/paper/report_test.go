@@ -3,6 +3,7 @@ package paper_test
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -146,7 +147,7 @@ func TestReferences(t *testing.T) {
 	if !strings.Contains(page, "<bdi>Ada Boom; Cy Dott</bdi> (2024) <bdi>Beta Press</bdi>") {
 		t.Error("the page does not say who wrote a source, when, and who published it")
 	}
-	if strings.Contains(page, "Alpha&#39;s twin") || strings.Contains(page, "files.invalid") || !strings.Contains(page, "<b>2</b> <span>2 valid</span>") {
+	if strings.Contains(page, "Alpha&#39;s twin") || strings.Contains(page, "files.invalid") || !strings.Contains(page, "<b>2 of 3</b> <span>2 valid</span>") {
 		t.Errorf("the page counts a source twice, or shows where a file is not")
 	}
 }
@@ -199,7 +200,7 @@ func TestAnswerFirst(t *testing.T) {
 		Cost: paper.Cost{USD: 1.5, Priced: true}, Parts: []paper.Part{{Text: []byte(text), Sentences: []paper.ShownSentence{sentence}}},
 		Sources: []paper.Source{{CID: "a", Title: "Alpha", URL: "https://a.example", Status: "valid", FetchedAt: "2026-02-03T04:05:06Z"}}}
 	plain := string(r.Text(80, false))
-	if !strings.HasPrefix(plain, "Should it?\n==========\n\nResearch report · Checked 3 February 2026 · pages archived: 1 · 12 min · $1.50 ·\ndoubtful: 0\n\nRecommendation\n--------------\n\nBuy two. [1]\n\n1 sentence.\n\nOptions\n") {
+	if !strings.HasPrefix(plain, "Should it?\n==========\n\nResearch report · nothing doubtful · Checked 3 February 2026 · pages archived: 1\n· 12 min · $1.50\n\nRecommendation\n--------------\n\nBuy two. [1]\n\n1 sentence.\n\nOptions\n") {
 		t.Errorf("the text begins:\n%s", plain)
 	}
 	if !strings.Contains(plain, "Buy two [1]. [the price of a third]\n") {
@@ -213,5 +214,42 @@ func TestAnswerFirst(t *testing.T) {
 	}
 	if file := string(r.Markdown()); strings.Count(file, "Buy two") != 1 {
 		t.Errorf("the file has another order:\n%s", file)
+	}
+}
+
+// TestStatusOfAReport: one badge says how a report stands, by the gravest state of its
+// sentences, and the chips beside it add up to the total that it names.
+func TestStatusOfAReport(t *testing.T) {
+	stands := paper.ShownSentence{Claim: evidence.Claim{ID: "s1", Text: "It rains.", Form: evidence.Cited, Standing: claim.Found}}
+	frame := paper.ShownSentence{Claim: evidence.Claim{ID: "s2", Text: "First of all.", Form: evidence.Frame}}
+	inferred := paper.ShownSentence{Claim: evidence.Claim{ID: "s3", Text: "Stay in.", Form: evidence.Inferred}}
+	accepted, doubtful, changed, refused := stands, stands, stands, stands
+	accepted.Accepted = &evidence.Acceptance{By: "Ada"}
+	doubtful.Doubted = true
+	changed.Drift = &paper.Drift{Words: "changed"}
+	refused.Doubted, refused.Standing = true, claim.Missing
+	for _, c := range []struct {
+		also []paper.ShownSentence
+		want string
+	}{
+		{nil, `data-state="stands"><span aria-hidden="true">✓</span> Finished, nothing doubtful`},
+		{[]paper.ShownSentence{accepted}, `data-state="accepted"><span aria-hidden="true">◆</span> 1 of 3 accepted by a person`},
+		{[]paper.ShownSentence{accepted, doubtful}, `data-state="doubtful"><span aria-hidden="true">?</span> 1 of 4 not confirmed`},
+		{[]paper.ShownSentence{doubtful, doubtful, changed}, `data-state="changed"><span aria-hidden="true">≠</span> 1 of 5 changed since`},
+		{[]paper.ShownSentence{doubtful, changed, refused}, `data-state="refused"><span aria-hidden="true">✕</span> 1 of 5 not on the page`},
+	} {
+		part := paper.Laid(append([]paper.ShownSentence{stands, frame, inferred}, c.also...))
+		page := string((paper.Report{Question: "Should it?", Parts: []paper.Part{part}}).HTML())
+		if !strings.Contains(page, `<strong class="badge" `+c.want+"</strong>") {
+			t.Errorf("no %q in\n%s", c.want, page[strings.Index(page, `<p class="meta">`):][:300])
+		}
+		sum := 0
+		for _, m := range regexp.MustCompile(`id="show-[a-z]+"> . ([0-9]+) `).FindAllStringSubmatch(page, -1) {
+			n, _ := strconv.Atoi(m[1])
+			sum += n
+		}
+		if want := 2 + len(c.also); sum != want || !strings.Contains(page, "all sentences: "+strconv.Itoa(want)) {
+			t.Errorf("%d sentences are in the chips, of %d", sum, want)
+		}
 	}
 }

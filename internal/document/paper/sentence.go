@@ -57,6 +57,9 @@ func (r *Report) label(s *ShownSentence) string {
 // stands says how a sentence stands: what the words of [evidence.Stand] have between
 // commas are phrases.
 func (r *Report) stands(s *ShownSentence) string {
+	if s.Drift != nil {
+		return r.say("changed since")
+	}
 	if s.Accepted != nil {
 		return r.say("accepted by %s", s.Accepted.By)
 	}

@@ -47,7 +47,7 @@ func (l *layout) draw(w writer) {
 		w.own(ownBanner, strings.Join(titles, " ")+"\n"+strings.Join(texts, " "))
 	}
 	w.own(ownTitle, l.Question)
-	w.own(ownLine, l.kind()+" · "+l.line())
+	w.own(ownLine, l.kind()+" · "+l.Status().Words+" · "+l.line())
 	leading := 0
 	if n := l.leading(); n > 0 {
 		leading = n

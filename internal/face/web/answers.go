@@ -160,7 +160,7 @@ func updateState(u library.Updated) state {
 	case u.Pass:
 		return good("still stands")
 	case s.Changed+s.Gone+s.Walled > 0:
-		return bad("no longer stands")
+		return state{"bad", "≠", number(s.Changed+s.Gone+s.Walled) + " changed since"}
 	}
 	return waiting("not all could be reached")
 }

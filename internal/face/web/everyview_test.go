@@ -113,7 +113,7 @@ func TestBrowserLooksAtFormsAndAnswers(t *testing.T) {
 		}
 		shown.WriteString(p.text())
 	}
-	for _, want := range []string{"<img src=x onerror=pwned=1>", `\u202e`, "It rains 3 mm more", "no longer stands", "Continue this run?", "again?"} {
+	for _, want := range []string{"<img src=x onerror=pwned=1>", `\u202e`, "It rains 3 mm more", "changed since", "Continue this run?", "again?"} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("no view shows %q", want)
 		}

@@ -97,7 +97,7 @@ func TestACompletedRunShowsItsReportFirst(t *testing.T) {
 	_, list := b.get(t, "/")
 	inOrder(t, list, `<th scope="row" class="what"><a href="/runs/harbour/report"`, "completed")
 	_, report := b.get(t, "/runs/harbour/report")
-	inOrder(t, report, "Checked 2 March 2026", "doubtful: 0", `href="/runs/harbour/made">How it was made`, "<h1", `<section class="answer"`, "Recommendation", `data-state="inferred"`, `id="show-inferred"`, "How it was checked", "<article>")
+	inOrder(t, report, "Finished, nothing doubtful", "Checked 2 March 2026", `href="/runs/harbour/made">How it was made`, "<h1", `<section class="answer"`, "Recommendation", `data-state="inferred"`, `id="show-inferred"`, "How it was checked", "<article>")
 	_, first := b.get(t, "/runs/harbour")
 	if _, article, found := strings.Cut(first, "<article>"); !found || !strings.Contains(report, article[:1000]) {
 		t.Error("the page of the run is not its report")

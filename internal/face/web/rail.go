@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	tgchange "github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/reviews"
@@ -177,31 +178,33 @@ func (s *Site) railAct(row runRow, link linker) (words, address string) {
 
 // finishedState is how a completed run stands at a glance: with nothing held against its
 // report, with sentences that are doubtful, or changed since.
-func (s *Site) finishedState(id string, doubts int) state {
+func (s *Site) finishedState(id string, doubts paper.Status) state {
 	if u, ok := s.lastUpdate(id); ok && !u.Pass {
 		return updateState(u)
 	}
-	if doubts > 0 {
-		return state{"doubts", "?", report.Counted(doubts, "doubtful sentence")}
+	switch doubts.State {
+	case paper.Refused:
+		return bad(doubts.Words)
+	case paper.Doubtful, paper.Accepted:
+		return state{"doubts", doubts.Sign, doubts.Words}
 	}
 	return good("completed")
 }
 
-// doubtsOf counts the sentences of a finished report that are marked in it.
-func (s *Site) doubtsOf(ctx context.Context, id string) (doubts int) {
+// doubtsOf is how a finished report stands, without what updates found.
+func (s *Site) doubtsOf(ctx context.Context, id string) (stands paper.Status) {
 	r, err := run.Open(ctx, s.Desk, filepath.Join(s.Home, id, run.ManifestFile))
 	if err != nil {
-		return 0
+		return stands
 	}
 	defer r.Close()
 	trust, err := sentences.ReadTrust(r)
 	if err != nil || trust.Claims == nil {
-		return 0
+		return stands
 	}
-	for _, stand := range trust.Claims.Stands(trust.Reader) {
-		if stand.Doubted {
-			doubts++
-		}
+	var part paper.Part
+	for i, stand := range trust.Claims.Stands(trust.Reader) {
+		part.Sentences = append(part.Sentences, paper.ShownSentence{Claim: trust.Claims.Sentences[i], Stand: stand})
 	}
-	return doubts
+	return (&paper.Report{Parts: []paper.Part{part}}).Status()
 }

@@ -152,8 +152,9 @@ func (s *Site) answerPage(_ context.Context, id string, link linker) (*page, err
 	if err != nil {
 		return nil, err
 	}
-	r, frame := a.Paper(), paper.Frame{Links: subjects(a.Of, link)}
+	r, frame := a.Paper(), paper.Frame{Kind: "Answer", Links: subjects(a.Of, link)}
 	if !a.Pass {
+		frame.Kind = "Not answered"
 		r.Partial, r.Trust = "The archived pages do not answer it. "+a.Why, ""
 	}
 	return s.documentPage("Answer "+id, documentView{Doc: r.Document(frame), Next: a.Next}, link), nil

@@ -177,7 +177,7 @@ func (l *visit) runPage() (*page, error) {
 	}
 	if len(r.Parts) > 0 {
 		r.Partial = ""
-		view.Doc = r.Document(paper.Frame{})
+		view.Doc = r.Document(paper.Frame{Inner: true})
 	}
 	return l.page("run", "Overview", view), nil
 }

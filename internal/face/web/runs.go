@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -23,7 +24,7 @@ type seenRun struct {
 	read    time.Time
 	listed  run.ListedRun
 	moment  runMoment
-	doubts  int                // sentences of its report that are marked
+	doubts  paper.Status       // of its report
 	stands  *dispatch.Standing // nil where its status says it all
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/document/paper"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/drift"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -87,6 +88,7 @@ func (s *UpdatedSentence) fell() bool {
 // sides are what a page said and what it says now, and what is new in that.
 func sides(p drift.Passage) (then, now []paper.PieceView, added string) {
 	var fresh []string
+	facts := claim.Facts(claim.Question{Text: p.Now}, []claim.Window{{Text: p.Now}})
 	for _, piece := range p.Difference {
 		view := paper.PieceView{Text: piece.Text, Marked: piece.Op != drift.Same}
 		if piece.Op != drift.Added {
@@ -96,7 +98,11 @@ func sides(p drift.Passage) (then, now []paper.PieceView, added string) {
 			now = append(now, view)
 		}
 		if piece.Op == drift.Added && p.Now != "" {
-			fresh = append(fresh, strings.TrimSpace(piece.Text))
+			words := strings.TrimSpace(piece.Text)
+			if i := slices.IndexFunc(facts, func(f claim.Fact) bool { return strings.HasPrefix(f.Text, words) }); i >= 0 {
+				words = facts[i].Text // a number has its unit
+			}
+			fresh = append(fresh, words)
 		}
 	}
 	return then, now, strings.Join(fresh, " … ")
