@@ -230,7 +230,7 @@ func jobTools(env tools) []*tool.Tool {
 				return job.ReleaseResult{}, err
 			}
 			defer b.Close()
-			retried, err := b.Retry(ctx, in.JobID, in.Note)
+			retried, err := b.Retry(ctx, in.JobID, in.Note, job.AnyAttempt)
 			return job.ReleaseResult{State: retried.State}, err
 		}),
 	}

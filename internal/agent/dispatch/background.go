@@ -532,7 +532,7 @@ func (w *Background) Bounds(ctx context.Context, id string) (b Bounds, err error
 
 // Retry gives a job its tries again, with a note for the next agent, and drives the run
 // unless somebody does. It returns the errors of [job.Board.Retry] and [Background.Continue].
-func (w *Background) Retry(ctx context.Context, id, jobID, note string) error {
+func (w *Background) Retry(ctx context.Context, id, jobID, note string, seen int) error {
 	if strings.TrimSpace(note) == "" {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("note", ""), "the note is missing: what is the next agent to do otherwise?")
 	}
@@ -542,7 +542,7 @@ func (w *Background) Retry(ctx context.Context, id, jobID, note string) error {
 	}
 	retry := func(ctx context.Context) error {
 		return w.onBoard(ctx, manifest, func(board *job.Board) error {
-			_, err := board.Retry(ctx, jobID, note)
+			_, err := board.Retry(ctx, jobID, note, seen)
 			return err
 		})
 	}

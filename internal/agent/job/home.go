@@ -186,10 +186,11 @@ func (b *Board) Role(id, kindName string) string {
 }
 
 // Retry gives a job its tries again. It is a person's decision: the note is for the
-// next agent, and a run that failed for lack of tries goes on. It returns
-// JOB_NOT_FOUND, JOB_NOT_OPEN for a job that is accepted or leased, and
-// INVALID_STATE for a run that is final.
-func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
+// next agent, and a run that failed for lack of tries goes on. Seen is the last attempt that
+// the person knew of, or [AnyAttempt]. It returns JOB_NOT_FOUND, JOB_NOT_OPEN for a job that is
+// accepted or leased, or that was tried or given its tries since, and INVALID_STATE for a run
+// that is final.
+func (b *Board) Retry(ctx context.Context, id, note string, seen int) (Job, error) {
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
@@ -207,6 +208,10 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		}
 		if j.State == Accepted || j.State == Leased || j.State == Held {
 			return notOpen(j)
+		}
+		if seen != AnyAttempt && (j.Attempt != seen || seen > 0 && j.after == seen) {
+			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID, "state", j.State, "attempt", j.Attempt),
+				"the job %s was tried or given its tries since it was looked at", j.ID)
 		}
 		if _, err := closeLapsed(update{u, u}, &j); err != nil {
 			return err
@@ -227,6 +232,9 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 	}
 	return b.Job(id)
 }
+
+// AnyAttempt is for a person who has not looked at the attempts.
+const AnyAttempt = -1
 
 // failedForJobs reports whether the failure that nobody has accepted yet is that
 // jobs have used up their tries.

@@ -150,7 +150,7 @@ func TestTriesAreUsedUpAndGivenBack(t *testing.T) {
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x", JobID: "wave1.grid"})
 	runs.WantCode(t, err, tidegate.JobNotOpen)
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if j, err := b.Retry(ctx, "wave1.grid", "look at the port's own pages"); err != nil || j.State != job.Open || j.TriesLeft != 4 {
+	if j, err := b.Retry(ctx, "wave1.grid", "look at the port's own pages", job.AnyAttempt); err != nil || j.State != job.Open || j.TriesLeft != 4 {
 		t.Errorf("after a retry: %+v, %v", j, err)
 	}
 	if again := lease(t, b, "wave1.grid"); again.Attempt != 15 || !strings.Contains(again.PromptMD, "look at the port's own pages") {
@@ -176,7 +176,7 @@ func TestALeaseThatRanOutIsATry(t *testing.T) {
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x", JobID: "wave1.grid"})
 	runs.WantCode(t, err, tidegate.JobNotOpen)
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if j, err := b.Retry(ctx, "wave1.grid", "once more"); err != nil || j.State != job.Open || j.TriesLeft != 4 {
+	if j, err := b.Retry(ctx, "wave1.grid", "once more", job.AnyAttempt); err != nil || j.State != job.Open || j.TriesLeft != 4 {
 		t.Errorf("after a retry: %+v, %v", j, err)
 	}
 	verified(t, manifest)

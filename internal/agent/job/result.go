@@ -210,7 +210,7 @@ const answerTime = 5 * time.Minute
 func (b *Board) Answer(ctx context.Context, id string, answer []byte) (Verdict, error) {
 	actor := tidegate.ActorOf(ctx).Kind
 	if j, err := b.Job(id); err == nil && j.State == Exhausted && actor == tidegate.Person {
-		if _, err := b.Retry(ctx, id, "a person answers"); err != nil {
+		if _, err := b.Retry(ctx, id, "a person answers", AnyAttempt); err != nil {
 			return Verdict{}, err
 		}
 	}

@@ -119,6 +119,9 @@ func takeChat(h *hearing, data []byte) error {
 	if u := chunk.Usage; u != nil { // of the whole response, even where every event has it
 		h.usage, h.cost = &tokens{input: u.Input, cached: u.Details.Cached, written: u.Details.Written, output: u.Output}, u.Cost
 	}
+	if h.end != brokeOff { // what comes behind the end is no part of the reply
+		return nil
+	}
 	for _, choice := range chunk.Choices {
 		for _, delta := range []chatDelta{choice.Delta, choice.Message} {
 			delta.join(h)

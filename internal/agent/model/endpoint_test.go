@@ -1,11 +1,14 @@
 package model_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -395,5 +398,92 @@ func TestAKeyThatIsRepeated(t *testing.T) {
 		if all := fmt.Sprintf("%+v %v %+v", got, err, events); strings.Contains(all, modelSecret) || !strings.Contains(all, "[key]") && name != "a text" {
 			t.Errorf("%s: %s", name, all)
 		}
+	}
+}
+
+// TestAHostileService has a server that keeps to no protocol. Each attempt ends, as a failure of
+// the service or with the answer that came before the end, and nothing is called that was not
+// offered.
+func TestAHostileService(t *testing.T) {
+	t.Parallel()
+	event := func(choice string) string { return "data: {\"choices\":[" + choice + "]}\n\n" }
+	for name, send := range map[string]func(conn net.Conn){
+		"headers without end": func(conn net.Conn) {
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\n")
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(conn, "X-More: "+strings.Repeat("x", 1<<16)+"\r\n")
+			}
+		},
+		"a header line without end": func(conn net.Conn) {
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\nX-More: ")
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(conn, strings.Repeat("x", 1<<16))
+			}
+		},
+		"provisional answers without end": func(conn net.Conn) {
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(conn, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+			}
+		},
+		"a line without end": func(conn net.Conn) {
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {")
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(conn, strings.Repeat("x", 1<<16))
+			}
+		},
+		"comments without end": func(conn net.Conn) {
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(conn, strings.Repeat(": still here\n\n", 4096))
+			}
+		},
+		"calls without end": func(conn net.Conn) {
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+			for i, err := 0, error(nil); err == nil; i++ {
+				_, err = fmt.Fprint(conn, event(fmt.Sprintf(`{"delta":{"tool_calls":[{"index":%d,"id":"call_of_another_job","function":{"name":"job_submit","arguments":"{\\"job\\":\\"wave1.moon\\"}"}}]}}`, i)))
+			}
+		},
+		"a redirect to a file": func(conn net.Conn) {
+			io.WriteString(conn, "HTTP/1.1 307 Moved\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n")
+		},
+		"an answer behind the end": func(conn net.Conn) {
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"+
+				event(`{"delta":{"content":"the answer"},"finish_reason":"stop"}`)+"data: [DONE]\n\n"+event(`{"delta":{"content":" and what came late"},"finish_reason":"stop"}`))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+			defer listener.Close()
+			go func() {
+				for {
+					conn, err := listener.Accept()
+					if err != nil {
+						return
+					}
+					go func() {
+						defer conn.Close()
+						if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+							io.Copy(io.Discard, r.Body)
+							send(conn)
+						}
+					}()
+				}
+			}()
+			opened := 0
+			host := driver.Host{Environ: []string{"K=" + modelSecret}, Temp: t.TempDir(), Open: func(context.Context, driver.Task, string) (string, error) { opened++; return "page", nil }}
+			d := must.Get(client.New(driver.Settings{Driver: "model:http://" + listener.Addr().String() + "/v1", KeyEnv: "K"}, host))(t)
+			got, err := d.Run(t.Context(), taskFor("m-1"), func(driver.Event) {})
+			if name == "an answer behind the end" {
+				if err != nil || got.Text != "the answer" {
+					t.Errorf("the answer is %q, %v", got.Text, err)
+				}
+			} else if failure := (*driver.Error)(nil); !errors.As(err, &failure) {
+				t.Errorf("got %q, %v", got.Text, err)
+			}
+			if opened > 0 {
+				t.Errorf("%d pages were opened", opened)
+			}
+		})
 	}
 }

@@ -182,9 +182,10 @@ func (h *hearing) used(u *messagesUsage) {
 }
 
 func (h *hearing) stopped(reason string) {
-	switch reason {
-	case "":
+	if reason == "" || h.end != brokeOff { // a reply has one end
 		return
+	}
+	switch reason {
 	case "refusal":
 		h.end = declined
 	case "max_tokens":

@@ -108,6 +108,9 @@ func takeResponses(h *hearing, data []byte) error {
 
 // responded takes the last event, which has the whole response.
 func (h *hearing) responded(r response) error {
+	if h.end != brokeOff { // a reply has one end
+		return nil
+	}
 	if u := r.Usage; u != nil {
 		h.usage = &tokens{input: u.Input, cached: u.Details.Cached, written: u.Details.Written, output: u.Output}
 	}

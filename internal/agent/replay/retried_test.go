@@ -32,7 +32,7 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = board.Retry(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), "synthesis", note)
+		_, err = board.Retry(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), "synthesis", note, job.AnyAttempt)
 		board.Close()
 		if err != nil {
 			t.Fatal(err)

@@ -508,7 +508,13 @@ func (s *server) retryJob(q *workRequest) error {
 		return err
 	}
 	purpose := "retry " + id + " " + j.ID
-	did, wrong := q.once(purpose, func() error { return q.site.Background.Retry(q.asPerson(), id, j.ID, q.values.Get("note")) })
+	did, wrong := q.once(purpose, func() error {
+		seen, err := strconv.Atoi(q.values.Get("attempt"))
+		if err != nil || seen < 0 {
+			return tidegate.Errorf(tidegate.InvalidState, nil, expiredForm)
+		}
+		return q.site.Background.Retry(q.asPerson(), id, j.ID, q.values.Get("note"), seen)
+	})
 	if did {
 		return q.to(q.link("run", id))
 	}
@@ -518,7 +524,7 @@ func (s *server) retryJob(q *workRequest) error {
 	}
 	return q.show(p, workView{Heading: "Try “" + short(200, j.Title) + "” again?", Lead: "The job has its tries again, and the run goes on.", Parts: parts, Action: q.link("retry", id, j.ID),
 		Fields: []workField{{Name: "note", Label: "What should the next agent do otherwise?", Value: q.values.Get("note"), Rows: 3, Required: true, About: "It stands in the prompt, and in the log."}},
-		Yes:    "Yes, try again", Back: q.link("job", id, j.ID), No: "No"}, purpose, wrong)
+		Hidden: []field{{Label: "attempt", Value: strconv.Itoa(j.Attempt)}}, Yes: "Yes, try again", Back: q.link("job", id, j.ID), No: "No"}, purpose, wrong)
 }
 
 // Questions and audits.

@@ -196,6 +196,52 @@ func TestARunFromThePage(t *testing.T) {
 	}
 }
 
+// TestARetryIsTakenOnce has the form of a retry sent from three tabs at once, and again by one
+// that was left open. No second server works in the home.
+func TestARetryIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	one := working(t, folder, failing, 20)
+	env := environment(folder)
+	env.ConfigDir = filepath.Join(folder, "config")
+	if _, err := recorded(env).OpenBackground(t.Context(), 20); tidegate.CodeOf(err) != tidegate.LockHeld {
+		t.Errorf("a second server works there: %v", err)
+	}
+	tabs := []*browser{visit(t, one, nil), visit(t, one, nil), visit(t, one, nil)}
+	if status, page, to := tabs[0].fill(t, "/new?question=Does+it+rain+more%3F", nil); status != http.StatusSeeOther || to != "/runs/does-it-rain-more" {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	const here = "/runs/does-it-rain-more"
+	tabs[0].shows(t, here, "needs you")
+	pages := make([]string, len(tabs))
+	for i, b := range tabs {
+		_, pages[i] = b.get(t, here+"/retry/perspectives")
+	}
+	taken := make([]bool, len(tabs))
+	var sent sync.WaitGroup
+	for i, b := range tabs {
+		sent.Go(func() {
+			status, _, _ := b.again(t, here+"/retry/perspectives", pages[i], url.Values{"note": {"name three"}})
+			taken[i] = status == http.StatusSeeOther
+		})
+	}
+	sent.Wait()
+	n := 0
+	for _, one := range taken {
+		if one {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d of %d were taken", n, len(tabs))
+	}
+	tabs[0].shows(t, here+"/log", "name three")
+	tabs[0].shows(t, here, "needs you")
+	if status, page, _ := tabs[1].again(t, here+"/retry/perspectives", pages[1], url.Values{"note": {"name three"}}); status == http.StatusSeeOther {
+		t.Errorf("the form that was left open is taken: %s", words(page))
+	}
+}
+
 // failing are agents that do nothing but fail, and could cost something.
 const failing = "[agents.default]\ndriver = \"exec:false\"\nprice = { input = 1, output = 1 }\n"
 

@@ -91,3 +91,37 @@ func TestTheEnvironmentDoesNotLeadElsewhere(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
+
+// TestNoProgramOfAProjectIsTakenForGit: a search path that names the present folder, and variables
+// by which git starts programs or writes files, are those of a hostile environment.
+func TestNoProgramOfAProjectIsTakenForGit(t *testing.T) {
+	dir := repo.New(t)
+	want := treeIn(t, dir)
+	marker := filepath.Join(t.TempDir(), "ran")
+	for _, name := range []string{"git", "git-ls-files", "editor"} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho >> '"+marker+"'\n"), 0o700))
+	}
+	repo.Write(t, dir, ".git/info/exclude", "git\ngit-*\neditor\n")
+	t.Chdir(dir)
+	for _, program := range []string{"GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_PAGER", "GIT_ASKPASS", "GIT_PROXY_COMMAND"} {
+		t.Setenv(program, filepath.Join(dir, "editor"))
+	}
+	for _, file := range []string{"GIT_TRACE", "GIT_TRACE2", "GIT_TRACE_PACKET", "GIT_TRACE_SETUP", "GIT_REDIRECT_STDOUT"} {
+		t.Setenv(file, marker)
+	}
+	t.Setenv("GIT_EXEC_PATH", dir)
+	t.Setenv("GIT_CONFIG_PARAMETERS", "'core.fsmonitor="+filepath.Join(dir, "editor")+"'")
+	if got := treeIn(t, dir); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	path := os.Getenv("PATH")
+	for _, first := range []string{".", "", "./"} {
+		t.Setenv("PATH", first+string(filepath.ListSeparator)+path)
+		if got := treeIn(t, dir); got != want && got.Problem == "" {
+			t.Errorf("%q first: %+v", first, got)
+		}
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("a program of the project ran, or git wrote where a variable says")
+	}
+}
