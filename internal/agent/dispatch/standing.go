@@ -18,6 +18,7 @@ import (
 type Standing struct {
 	Kind     Kind
 	Sentence string // why, as research says it at its end; "" while agents are at work
+	Asks     string // what the person has to decide, "" where the sentence says it
 	Next     []Next // what a person may type, what helps first
 	Plan     bool   // what it needs is a yes to its plan
 }
@@ -51,7 +52,7 @@ func (e *Env) Standing(board *job.Board) (Standing, error) {
 	case run.Paused:
 		return stands(StandsRests, engine.ForPerson, "A person paused the run.")
 	case run.Failed:
-		return stands(StandsNeeds, engine.ForPerson, asSentence(FailureWords(board)))
+		return Standing{Kind: StandsNeeds, Sentence: asSentence(FailureWords(board)), Asks: asks(board), Next: next.List(engine.ForPerson)}, nil
 	}
 	if waits, err := PlanWaits(board); err != nil {
 		return Standing{}, err
@@ -66,6 +67,23 @@ func (e *Env) Standing(board *job.Board) (Standing, error) {
 		return stands(StandsAtWork, engine.ForAgents, "")
 	}
 	return stands(StandsAlone, engine.ForAgents, "Nobody drives the run. Nothing is lost, and what was accepted is not asked for again.")
+}
+
+// asks is the question that jobs whose tries are used up leave to a person.
+func asks(board *job.Board) string {
+	var stuck []string
+	for _, j := range board.Jobs() {
+		if j.State == job.Exhausted {
+			stuck = append(stuck, j.Title)
+		}
+	}
+	switch len(stuck) {
+	case 0:
+		return ""
+	case 1:
+		return "“" + stuck[0] + "” is stuck: how shall it go on?"
+	}
+	return strconv.Itoa(len(stuck)) + " jobs are stuck: how shall they go on?"
 }
 
 // FailureWords say why a run has stopped: jobs by their titles, and of a budget what was used
@@ -292,16 +310,33 @@ func (n Commands) budget() []Next {
 	return []Next{n.Type("run limit", " "+name+" "+value, "sets a larger budget"), n.Type("run continue", n.Again, "then resumes the run")}
 }
 
-// Wrong is what was wrong in answers to a job for the same reason.
+// Wrong is a line of answers to a job with all that was wrong with it.
 type Wrong struct {
-	Code, Text, Why string // Text is the line of the answer, "" where it is about none
-	Tries           int    // in how many answers
+	Text  string // "" for what is about no line
+	Whys  []string
+	Tries int // in how many answers
+}
+
+// tell adds a reason, unless one that is known says more: what the page has instead. An
+// address that the line has is not said again.
+func (w *Wrong) tell(why string) {
+	has := strings.FieldsFunc(w.Text, func(r rune) bool { return strings.ContainsRune(" ()<>[],", r) })
+	words := slices.DeleteFunc(strings.Fields(why), func(word string) bool {
+		return strings.Contains(word, "://") && slices.Contains(has, word)
+	})
+	why = strings.Join(words, " ")
+	if !slices.ContainsFunc(w.Whys, func(known string) bool {
+		has, _, instead := strings.Cut(known, ": the page says ")
+		return known == why || instead && strings.Contains(why, `"`+has+`"`)
+	}) {
+		w.Whys = append(w.Whys, why)
+	}
 }
 
 // mostWrong is how many kinds of faults are told, and stand in a note.
 const mostWrong = 8
 
-// WhatIsWrong groups the faults of all answers to a job, the most frequent first. Note tells
+// WhatIsWrong groups the faults of all answers to a job by their lines, the most frequent first. Note tells
 // the next agent what to change, as the rules said it; cost is what a try cost so far, 0 where
 // nobody knows.
 func WhatIsWrong(board *job.Board, id string) (groups []Wrong, note string, cost float64) {
@@ -311,36 +346,37 @@ func WhatIsWrong(board *job.Board, id string) (groups []Wrong, note string, cost
 	}
 	var notes []string
 	priced := 0
-	count := func(w Wrong) (first bool) {
-		at := slices.IndexFunc(groups, func(o Wrong) bool { return o.Code == w.Code && o.Text == w.Text && (w.Code != "" || o.Why == w.Why) })
-		if first = at < 0; first {
-			at = len(groups)
-			groups = append(groups, w)
+	group := func(text, why string) *Wrong {
+		at := slices.IndexFunc(groups, func(w Wrong) bool { return w.Text == text && (text != "" || w.Whys[0] == why) })
+		if at < 0 {
+			at, groups = len(groups), append(groups, Wrong{Text: text})
 		}
-		groups[at].Tries++
-		return first
+		groups[at].tell(why)
+		return &groups[at]
 	}
 	for _, a := range shown.Attempts {
 		if usd := a.Usage.CostUSD; usd != nil && *usd > 0 {
 			cost, priced = cost+*usd, priced+1
 		}
 		if len(a.Submissions) == 0 && a.Reason != "" {
-			count(Wrong{Why: a.Reason})
+			group("", a.Reason).Tries++
 		}
 		for _, s := range a.Submissions {
 			text, _ := board.Run().Folder().Read(run.AttemptDir(a.JobID, a.Number) + "/" + s.Answer) // without it only the reasons are told
 			lines := strings.Split(job.AsJudged(a.Kind, text), "\n")
 			told := map[string]bool{}
 			for _, f := range s.Faults {
-				w := Wrong{Code: f.Code, Why: f.Message}
+				line := ""
 				if f.Line != nil && *f.Line >= 1 && *f.Line <= len(lines) {
-					w.Text = lines[*f.Line-1]
+					line = lines[*f.Line-1]
 				}
-				if key := w.Code + w.Text; !told[key] {
+				w := group(line, f.Message)
+				if key := w.Text + w.Whys[0]; !told[key] {
 					told[key] = true
-					if count(w) && f.ChangeNote != "" && !slices.Contains(notes, f.ChangeNote) && len(notes) < mostWrong {
-						notes = append(notes, f.ChangeNote)
-					}
+					w.Tries++
+				}
+				if f.ChangeNote != "" && !slices.Contains(notes, f.ChangeNote) && len(notes) < mostWrong {
+					notes = append(notes, f.ChangeNote)
 				}
 			}
 		}

@@ -29,7 +29,7 @@ type refusal struct{ Code, Text, Why string }
 
 // How many rows the overview shows of what came in, and how many refusals in one of them.
 const (
-	mostFeed    = 16
+	mostFeed    = 12
 	mostRefused = 3
 )
 
@@ -50,7 +50,7 @@ func (l *visit) feed(most int) []feedRow {
 			continue // the verdict says it, or the pages themselves do
 		}
 		told++
-		row := feedRow{At: e.Entry.Get("ts").Str(), Job: t.Job, Text: feedWords(e, t.Text), State: waiting("")}
+		row := feedRow{At: e.Entry.Get("ts").Str(), Job: t.Job, Text: feedWords(e, t.Text), State: state{Sign: "·"}}
 		if t.Job != "" {
 			row.Title = cmp.Or(jobs[t.Job].Title, t.Job)
 		} else {
@@ -175,7 +175,7 @@ func (l *visit) refusals(e run.Entry, nth int) (out []refusal, more int) {
 // arrived are pages that came in, as the feed shows them.
 func arrived(pages []sourcing.Arrival) (rows []feedRow) {
 	for _, p := range pages {
-		row := feedRow{At: p.At.UTC().Format(timeForm), Link: webAddress(p.URL), Text: p.URL, State: waiting("")}
+		row := feedRow{At: p.At.UTC().Format(timeForm), Link: webAddress(p.URL), Text: p.URL, State: state{Sign: "·"}}
 		if r := p.Record; r != nil {
 			row.Text, row.State = cmp.Or(r.Title, r.NormalizedURL), sourceState(string(r.Status))
 			if r.Notes != "ok" {

@@ -27,7 +27,7 @@ const mostOffers = 20
 // offers are the decisions that make sense now, what helps first.
 func (l *visit) offers() ([]offer, error) {
 	m := l.run.Manifest()
-	if m.Status().Final() {
+	if m.Status().Final() || len(l.site.Decisions) == 0 {
 		return nil, nil
 	}
 	var out []offer

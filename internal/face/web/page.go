@@ -173,7 +173,11 @@ func lasting(d time.Duration) string {
 func short(most int, text string) string {
 	text = report.OneLine(text)
 	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
+		kept := string(runes[:most])
+		if at := strings.LastIndexByte(kept, ' '); at > len(kept)/2 { // not in a word
+			kept = kept[:at]
+		}
+		return kept + "…"
 	}
 	return text
 }
@@ -213,10 +217,7 @@ const perPage = 100
 func cutAt(query url.Values, n, size int, here string) cut {
 	at, _ := strconv.Atoi(query.Get("page"))
 	at = max(1, min(at, (n+size-1)/size))
-	c := cut{All: n, From: (at-1)*size + 1, To: min(n, at*size), Query: query.Get("q"), Filter: query.Get("state")}
-	if n == 0 {
-		c.From = 0
-	}
+	c := cut{All: n, From: min(n, (at-1)*size+1), To: min(n, at*size), Query: query.Get("q"), Filter: query.Get("state")}
 	to := func(number int) string {
 		values := url.Values{}
 		for _, name := range listQuery[:3] {

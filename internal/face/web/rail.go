@@ -182,10 +182,7 @@ func (s *Site) finishedState(id string, doubts paper.Status) state {
 	if u, ok := s.lastUpdate(id); ok && !u.Pass {
 		return updateState(u)
 	}
-	switch doubts.State {
-	case paper.Refused:
-		return bad(doubts.Words)
-	case paper.Doubtful, paper.Accepted:
+	if doubts.State != "" && !doubts.State.Firm() {
 		return state{"doubts", doubts.Sign, doubts.Words}
 	}
 	return good("completed")

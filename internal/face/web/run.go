@@ -60,7 +60,8 @@ type runView struct {
 	Retry    *retryOffer
 	Feed     []feedRow // what came in last, and what was refused
 	Offers   []workOffer
-	Stopped  string // why it is no longer driven here
+	Decide   []offer // what a person may decide, what helps first
+	Stopped  string  // why it is no longer driven here
 	Plan     []planRow
 	Doc      template.HTML // the report as far as there is one
 }
@@ -142,9 +143,8 @@ func (l *visit) runPage() (*page, error) {
 		view.Stands.Do, view.Stands.Other = nil, nil
 		return l.page("run", "Overview", view), nil
 	}
-	view.Blockers = l.status.WaitingFor
-	if l.status.Interrupted {
-		view.Blockers = nil
+	if !l.status.Interrupted {
+		view.Blockers = l.status.WaitingFor
 	}
 	tools := run.LastTools(l.run.Folder())
 	open := 0
@@ -168,6 +168,9 @@ func (l *visit) runPage() (*page, error) {
 	view.Offers, view.Stopped = l.workOffers()
 	view.Faults, view.Retry = l.whatIsWrong()
 	var err error
+	if view.Decide, err = l.offers(); err != nil {
+		return nil, err
+	}
 	if view.Plan, err = l.plan(); err != nil {
 		return nil, err
 	}
@@ -191,7 +194,11 @@ func (l *visit) kept() string {
 		}
 	}
 	spent := l.board.Spent()
-	out := report.Counted(accepted, "job") + " accepted, " + report.Counted(len(l.records), "source") + " found. " + dollars(spent.CostUSD) + " spent"
+	out := report.Counted(accepted, "job") + " accepted"
+	if n := len(l.records); n > 0 {
+		out += ", " + report.Counted(n, "source") + " found"
+	}
+	out += ". " + dollars(spent.CostUSD) + " spent"
 	if limit := l.board.Policy().Budget.Of("max_cost_usd"); !math.IsInf(limit, 1) {
 		out += " of " + dollars(limit)
 	}
@@ -201,11 +208,12 @@ func (l *visit) kept() string {
 // retryOffer is a further try of a job whose tries are used up, with a note that is written
 // from what was wrong.
 type retryOffer struct {
-	Title, Action, Note string
-	Cost                string // of a try so far, "" where nobody knows
+	Action, Note string
+	Cost         string // of a try so far, "" where nobody knows
 }
 
-// whatIsWrong are the faults of the answers of the job that stopped the run, and a further try.
+// whatIsWrong are the faults of the answers of the job that stopped the run, each sentence once,
+// and a further try.
 func (l *visit) whatIsWrong() (groups []dispatch.Wrong, again *retryOffer) {
 	jobs := jobsIn(l.board, job.Exhausted)
 	if len(jobs) == 0 {
@@ -213,12 +221,12 @@ func (l *visit) whatIsWrong() (groups []dispatch.Wrong, again *retryOffer) {
 	}
 	groups, note, cost := dispatch.WhatIsWrong(l.board, jobs[0].ID)
 	for i := range groups {
-		groups[i].Text = withoutMarks(groups[i].Text)
+		groups[i].Text = strings.TrimLeft(withoutMarks(groups[i].Text), "-*+># ")
 	}
-	again = &retryOffer{Title: jobs[0].Title, Note: report.Visible(note)}
-	if l.site.Background != nil && !l.run.Manifest().Status().Final() {
-		again.Action = l.link("retry", l.id, jobs[0].ID)
+	if l.site.Background == nil || l.run.Manifest().Status().Final() {
+		return groups, nil
 	}
+	again = &retryOffer{Note: report.Visible(note), Action: l.link("retry", l.id, jobs[0].ID)}
 	if cost > 0 {
 		again.Cost = "about " + dollars(cost)
 	}

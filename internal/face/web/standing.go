@@ -23,16 +23,10 @@ func (s standingView) AtWork() bool { return s.Kind == dispatch.StandsAtWork }
 // Needs holds where nothing goes on without the person.
 func (s standingView) Needs() bool { return s.Kind == dispatch.StandsNeeds }
 
-// Done holds for a completed run.
-func (s standingView) Done() bool { return s.Kind == dispatch.StandsDone }
-
 func standingOf(s dispatch.Standing) standingView {
 	v := standingView{Standing: s, State: standingState(s.Kind), Other: s.Next}
-	switch s.Kind {
-	case dispatch.StandsNeeds, dispatch.StandsRests, dispatch.StandsAlone:
-		if len(s.Next) > 0 {
-			v.Do, v.Other = &s.Next[0], s.Next[1:]
-		}
+	if waits := v.Needs() || s.Kind == dispatch.StandsRests || s.Kind == dispatch.StandsAlone; waits && len(s.Next) > 0 {
+		v.Do, v.Other = &s.Next[0], s.Next[1:]
 	}
 	return v
 }
@@ -109,6 +103,8 @@ func rail(m run.Manifest, here state) []railStage {
 			if last.Before(m.Stage()) {
 				r.Class, r.State = "skipped", state{"", "–", "left out"}
 			}
+		case m.Stage().Before(p.stages[0]) && m.Status() != run.Completed:
+			r.State = waiting("again")
 		default:
 			r.Class, r.State = "done", good("done")
 		}

@@ -21,7 +21,10 @@ func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 	b := visit(t, u.site, nil)
 	_, page := b.get(t, "/runs/harbour")
 	first := "tidegate job show harbour perspectives"
-	inOrder(t, page, "needs you · Overview", "<main", `data-layout="needs"`, "All tries are used up for “Plan the perspectives of the research”.", "Nothing is lost", "What is wrong", "What do you want to do?", first, "What else you may type")
+	inOrder(t, page, "needs you · Overview", "<main", `data-layout="needs"`, `dir="auto">“Plan the perspectives of the research” is stuck: how shall it go on?</h1>`, "All tries are used up for “Plan the perspectives of the research”.", "Nothing is lost", "What is wrong", "What do you want to do?", first, "What else you may type")
+	if strings.Contains(page, `id="tell"`) || strings.Contains(page, " 0 sources") {
+		t.Error("it offers to say when it is over, or counts what is not there")
+	}
 	_, list := b.get(t, "/")
 	inOrder(t, list, "All tries are used up for “Plan the perspectives of the research”.", first, `id="runs"`)
 	board := must.Get(job.OpenBoard(t.Context(), u.site.Desk, u.manifest))(t)

@@ -171,7 +171,7 @@ func TestThePageShowsTheLastToolOfAnAgent(t *testing.T) {
 		u.uses <- tool
 		for stream.Scan() && stream.Text() != "data: tools" {
 		}
-		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, `<td data-name="Last tool">`+html.EscapeString(tool)+"</td>") {
+		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "last tool <code>"+html.EscapeString(tool)+"</code>") {
 			t.Errorf("the agent uses %s and the page does not show it:\n%s", tool, page)
 		}
 	}
@@ -201,4 +201,21 @@ func TestTheFeedShowsWhatComesIn(t *testing.T) {
 			t.Errorf("the feed has no %s:\n%s", want, feed)
 		}
 	}
+}
+
+// TestAStepThatComesAgainIsOpen: what was done once is not done while an earlier step is at work.
+func TestAStepThatComesAgainIsOpen(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	u := drive(t, s, recordings(t), pages(s), nil)
+	b := visit(t, s, nil)
+	task, more := u.next(t)
+	for ; more && task.Job != "synthesis.2"; task, more = u.next(t) {
+		u.answer()
+	}
+	if !more {
+		t.Fatal("no second draft was asked for")
+	}
+	_, page := b.get(t, "/runs/harbour")
+	inOrder(t, page, `>Summing up</span> <span class="word">done`, `aria-current="step"`, `>Writing the report</span> <span class="word">running`, `>Reading and reviewing</span> <span class="word">again`)
 }

@@ -415,6 +415,17 @@ func TestReviewCapEndsInNeedsAPersonOnce(t *testing.T) {
 	}
 }
 
+// TestNoRoundIsAllowed: where none is, none is said to be used.
+func TestNoRoundIsAllowed(t *testing.T) {
+	none := int64(0)
+	y := newToy(t, run.InitInput{Limits: &run.Limits{MaxReviewIterations: &none}}).to(run.Review)
+	y.review(synthesis.ReviewChanges)
+	_, err := y.advance("")
+	if e := runs.WantCode(t, err, tidegate.ReviewCapExceeded); !strings.Contains(e.Message, "none is allowed") {
+		t.Error(e)
+	}
+}
+
 func TestAdvanceIsRefusedWithItsOwnCodes(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	elsewhere := filepath.Join(t.TempDir(), "gates.json")

@@ -441,8 +441,12 @@ var reviewCap = Precondition{"fewer review rounds than limits.max_review_iterati
 	if count < limit {
 		return met("limit", name, details), nil
 	}
+	message := fmt.Sprintf("all %d %s are used", limit, rounds)
+	if limit == 0 {
+		message = "the report needs another round, and none is allowed"
+	}
 	return unmet("limit", name, details, Blocker{
-		Code: tidegate.ReviewCapExceeded, Message: fmt.Sprintf("all %d %s are used", limit, rounds),
+		Code: tidegate.ReviewCapExceeded, Message: message,
 		Details: details, Meet: remedyAccept(s),
 	}), nil
 }}
