@@ -29,7 +29,7 @@ type refusal struct{ Code, Text, Why string }
 
 // How many rows the overview shows of what came in, and how many refusals in one of them.
 const (
-	mostFeed    = 12
+	mostFeed    = 16
 	mostRefused = 3
 )
 
