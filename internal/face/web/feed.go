@@ -27,7 +27,8 @@ type feedRow struct {
 // refusal is a sentence, or a line, that was refused, and why.
 type refusal struct{ Code, Text, Why string }
 
-// How many rows the overview shows of what came in, and how many refusals in one of them.
+// How many lines of the log, and how many pages, the overview has of what came in, and how many
+// refusals in one of them.
 const (
 	mostFeed    = 16
 	mostRefused = 3

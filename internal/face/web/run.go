@@ -162,7 +162,6 @@ func (l *visit) runPage() (*page, error) {
 		view.Stands.Sentence = activity(m.Stage(), len(view.AtWork), open)
 	}
 	view.Feed = l.feed(mostFeed)
-	view.Feed = view.Feed[:min(len(view.Feed), mostFeed)]
 	l.explain(view.Feed)
 	view.Rail, view.Kept = rail(m, view.Stands.State), l.kept()
 	view.Offers, view.Stopped = l.workOffers()
