@@ -129,16 +129,6 @@ func (r *reading) counted(a *asked, n number) string {
 		return ""
 	}
 	is := func(count int) bool { return count > 1 && figuresIn(strconv.Itoa(count), &n) }
-	if r.folded == nil {
-		r.folded = map[*asked]string{}
-	}
-	if r.folded[a] == "" {
-		r.folded[a] = " " + foldedWords(a.text) + " "
-	}
-	names := func(cell string) bool {
-		folded := foldedWords(cell)
-		return folded != "" && strings.Contains(r.folded[a], " "+folded+" ")
-	}
 	if r.counts == nil {
 		r.counts = r.page.counts(r.tables)
 	}
@@ -149,13 +139,58 @@ func (r *reading) counted(a *asked, n number) string {
 				return "a count of its table's rows"
 			}
 			for cell, count := range c.cells {
-				if (names(cell) || headed && names(c.head)) && is(count) {
+				if (r.names(a, cell) || headed && r.names(a, c.head)) && is(count) {
 					return "a count of its table's rows"
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// names reports whether a sentence has all words of a cell.
+func (r *reading) names(a *asked, cell string) bool {
+	if r.folded == nil {
+		r.folded = map[*asked]string{}
+	}
+	if r.folded[a] == "" {
+		r.folded[a] = " " + foldedWords(a.text) + " "
+	}
+	folded := foldedWords(cell)
+	return folded != "" && strings.Contains(r.folded[a], " "+folded+" ")
+}
+
+// unitless visits the cells that have the value of a number and no unit, in rows of which the
+// sentence names another cell, and reports whether there is one.
+func (r *reading) unitless(a *asked, n number, visit func(start, end int)) (found bool) {
+	if n.Unit() == "" || len(r.tables) == 0 {
+		return false
+	}
+	text := r.page.Text
+	r.figures.Unitless(n.Readings, func(start, end int) {
+		from, to := strings.LastIndexByte(text[:start], '\n')+1, end
+		if line, _, _ := strings.Cut(text[end:], "\n"); strings.Contains(text[from:end]+line, "\t") {
+			to += len(line)
+		}
+		whole, named, at := false, false, from
+		for cell := range strings.SplitSeq(text[from:to], "\t") {
+			value := cell
+			if _, behind, is := strings.Cut(cell, ": "); is { // the head of its column
+				value = behind
+			}
+			if at <= start && end <= at+len(cell) {
+				whole = at+len(cell)-len(value) == start && end == at+len(cell)
+			} else {
+				named = named || r.names(a, value)
+			}
+			at += len(cell) + 1
+		}
+		if whole && named {
+			found = true
+			visit(start, end)
+		}
+	})
+	return found
 }
 
 func foldedWords(text string) string {

@@ -43,3 +43,37 @@ func TestNumbersThatStandApart(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfTablesWithoutUnits: a table may leave to its description what its numbers count.
+// Such a number is for a reader to judge, and its row is shown; one of another row, or one
+// that is a share, is missing.
+func TestNumbersOfTablesWithoutUnits(t *testing.T) {
+	page := claim.Page{CID: "a", Title: "Air at the station", Text: "Year\tMean\tUncertainty\n" +
+		"Year: 1989\tMean: 353.20\tUncertainty: 0.12\nYear: 1990\tMean: 354.45\tUncertainty: 0.12\nYear: 1991\tMean: 355.70\tUncertainty: 12\n"}
+	for _, test := range []struct {
+		sentence string
+		want     claim.Standing
+		text     string
+	}{
+		{"In 1990 the mean stood at 354.45 ppm.", claim.Weak, "354.45 ppm (in a table of the page, without its unit)"},
+		{"The mean stood at 354.45 ppm.", claim.Missing, "354.45 ppm"},
+		{"In 1990 the mean stood at 355.70 ppm.", claim.Missing, "355.70 ppm"},
+		{"In 1991 the mean had an uncertainty of 12 %.", claim.Missing, "12 %"},
+		{"In 1990 the mean stood at 354.45.", claim.Found, ""},
+	} {
+		asked := []claim.Question{{Text: test.sentence, Language: "en", CIDs: []string{"a"}}}
+		j := must.Get(claim.Judge(t.Context(), asked, func(string) (*claim.Page, error) { return &page, nil }, claim.Titles{}))(t)[0]
+		found := ""
+		for _, f := range j.Findings {
+			if f.Rule == "numbers" {
+				found = f.Text
+			}
+		}
+		if j.Standing != test.want || found != test.text {
+			t.Errorf("%s: %s, %q, want %s, %q", test.sentence, j.Standing, found, test.want, test.text)
+		}
+		if test.want == claim.Weak && (len(j.Windows) == 0 || !strings.Contains(j.Windows[0].Text, "1990")) {
+			t.Errorf("%s: its row is not shown first: %+v", test.sentence, j.Windows)
+		}
+	}
+}

@@ -238,7 +238,10 @@ func (r *reading) look(a *asked, searches []*quotation.Search) look {
 				at(start, start+len(n.phrase))
 			}
 		}
-		if fact(&l.numbers[i]); !l.numbers[i].found && !n.operand {
+		bare := len(places) == 0 && !n.operand && r.unitless(a, n, at)
+		if fact(&l.numbers[i]); bare {
+			l.numbers[i], l.apart[i] = spot{}, "in a table of the page, without its unit"
+		} else if !l.numbers[i].found && !n.operand {
 			l.apart[i] = r.apart(a, n)
 		}
 		l.uncounted[i] = n.noun != "" && len(r.postings[r.words[n.noun]]) == 0

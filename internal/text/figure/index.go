@@ -130,6 +130,21 @@ func (x *Index) Places(readings []Quantity, visit func(start, end int)) {
 	}
 }
 
+// Unitless visits the places at which the text has the value of a number and says nowhere what
+// it counts; that a number is a share must be said.
+func (x *Index) Unitless(readings []Quantity, visit func(start, end int)) {
+	for _, q := range readings {
+		if q.unit == noUnit || !(Quantity{}).fits(q.unit) {
+			continue
+		}
+		for _, p := range x.places[q.Value] {
+			if p.unit == noUnit {
+				visit(p.start, p.end)
+			}
+		}
+	}
+}
+
 // Find is the first place at which the text has a number in one of its readings.
 func (x *Index) Find(readings []Quantity) (start, end int, found bool) {
 	x.Places(readings, func(from, to int) {
