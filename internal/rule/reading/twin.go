@@ -317,13 +317,40 @@ func (m *maker) replaced(text string, own []token) (string, bool) {
 		for _, t := range shuffled(m.random, own) {
 			for _, other := range shuffled(m.random, others) {
 				alike := shape(other.text) == shape(t.text) || !shaped && t.unit != ""
-				if t.kind != name && other.kind == t.kind && strings.TrimSuffix(other.unit, "s") == strings.TrimSuffix(t.unit, "s") && alike && !strings.Contains(text, other.text) {
+				if t.kind != name && other.kind == t.kind && strings.TrimSuffix(other.unit, "s") == strings.TrimSuffix(t.unit, "s") && alike && !strings.Contains(text, other.text) && !m.soElsewhere(text, t, other) {
 					return text[:t.start] + other.text + text[t.end:], true
 				}
 			}
 		}
 	}
 	return "", false
+}
+
+// soElsewhere reports whether a text that is about a row of a table is so of another row, too,
+// with the other token: that row has all else that the text takes from its own.
+func (m *maker) soElsewhere(text string, t, other token) bool {
+	var rows []string
+	for _, w := range m.windows {
+		for line := range strings.Lines(w.Text) {
+			if strings.Contains(line, "\t") {
+				rows = append(rows, line)
+			}
+		}
+	}
+	rest := tokens(text[:t.start]+text[t.end:], m.language)
+	for _, own := range rows {
+		if !standsIn(own, t.text) {
+			continue
+		}
+		for _, row := range rows {
+			if row != own && standsIn(row, other.text) && !slices.ContainsFunc(rest, func(r token) bool {
+				return standsIn(own, r.text) && !standsIn(row, r.text)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // opposed puts a negation in or out, or the opposite of a word in its place. A sentence that

@@ -44,6 +44,10 @@ func TestTwins(t *testing.T) {
 		{"a hash", "en", "The library stands at commit 4fa31b today.", "It stood at 9ca31b.", ""},
 		{"a day", "en", "The port opened on 9 May again.", "It closed on 8 May.", "The port opened on 8 May again.|The port closed on 9 May again."},
 		{"a row", "en", "Port: Karholm; Tugs: 12 tugs", "It has 45 tugs.", "Port: Karholm; Tugs: 45 tugs"},
+		{"a year of the table", "en", "The level had an uncertainty of 6.9 in 2010.", "Time: 2010\tLevel: 194.2\tUncertainty: 6.9\nTime: 2013\tLevel: 200.2\tUncertainty: 6.9\nTime: 1990\tLevel: 127.5\tUncertainty: 6.3\n",
+			"The level had an uncertainty of 6.9 in 1990.|The level had an uncertainty of 6.3 in 2010."},
+		{"what is so of every row", "en", "The level has been measured since the year 2010.", "Time: 2010\tLevel: 194.2\nTime: 2013\tLevel: 200.2\n",
+			"The level has not been measured since the year 2010."},
 		{"word for word on the page", "en", "The traffic increased that year.", "The traffic decreased that year.", ""},
 	} {
 		m := reading.Material{Language: test.language, Text: func(string) string { return test.window }}
