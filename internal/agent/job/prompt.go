@@ -27,6 +27,7 @@ var promptFiles embed.FS
 var prompts = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"quote":    markdown.Quote,
+		"cells":    markdown.QuoteCells,
 		"show":     markdown.Show,
 		"plus":     func(a, b int) int { return a + b },
 		"counted":  report.Counted,

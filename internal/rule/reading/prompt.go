@@ -112,7 +112,7 @@ func (i *Item) named(name string) string {
 		return b.String()
 	}
 	for k, w := range i.Windows {
-		fmt.Fprintf(&b, "passage %d\n%s", k+1, markdown.Quote(strings.ReplaceAll(w.Text, "\t", "  "))) // between the cells of a row
+		fmt.Fprintf(&b, "passage %d\n%s", k+1, markdown.QuoteCells(w.Text))
 	}
 	return b.String()
 }

@@ -16,6 +16,9 @@ const maxQuoted = 4000
 // text around it must say that it is data.
 func Quote(text string) string { return quoted(text, Show) }
 
+// QuoteCells is [Quote] of a page's text: two blanks are between the cells of a row.
+func QuoteCells(text string) string { return Quote(strings.ReplaceAll(text, "\t", "  ")) }
+
 // QuoteCode is [Quote] of a program: its lines keep their tabs.
 func QuoteCode(text string) string { return quoted(text, Code) }
 

@@ -43,6 +43,13 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+// TestQuoteCells: a row of a table is readable in a prompt, and hides nothing either.
+func TestQuoteCells(t *testing.T) {
+	if got, want := markdown.QuoteCells("Year: 1990\tMean: 354.45\u200b\n"), "```\nYear: 1990  Mean: 354.45U+200B\n```\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestOneLine(t *testing.T) {
 	for _, text := range []string{"", " ", "a", " a", "a ", "a b", "a  b", "a\nb", "a\tb", "a\u00a0b", "a\u0085", "é b", "\x7f", "a\x00b", "\xff a"} {
 		if got, want := markdown.OneLine(text), strings.Join(strings.Fields(text), " "); got != want {
