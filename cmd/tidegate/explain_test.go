@@ -54,7 +54,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	named = append(named, literals(t, "internal/rule/synthesis/gate.go", `^[A-Z]+(_[A-Z]+)+$`, 17)...)
 	named = append(named, literals(t, "internal/work/gates/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 1)...)
 	named = append(named, literals(t, "internal/work/run/verify.go", `^[a-z]+(-[a-z]+)+$`, 12)...)
-	named = append(named, literals(t, "internal/work/run/replay.go", `^[a-z]+(-[a-z]+)+$`, 6)...)
+	named = append(named, literals(t, "internal/work/run/record.go", `^[a-z]+(-[a-z]+)+$`, 6)...)
 	named = append(named, literals(t, "internal/work/run/decision.go", `^[a-z]+(-[a-z]+)+$`, 1)...)
 	named = append(named, literals(t, "review/report.go", `^(review-file|verdict-[a-z]+)$`, 2)...)
 	named = append(named, literals(t, "internal/work/change/report.go", `^needs-person$`, 1)...)

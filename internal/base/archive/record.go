@@ -3,6 +3,9 @@ package archive
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,7 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -255,4 +261,282 @@ type counter struct{ n int64 }
 func (c *counter) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	return len(p), nil
+}
+
+// errDamaged says that a record cannot be read although others follow it.
+var errDamaged = errors.New("the archive is damaged")
+
+// scan reads the records of an archive of the given size from an offset on,
+// hands each over without its block, and returns where the last complete one
+// ends. What a killed process left there in part is not an error; a record that
+// cannot be read although one that counts follows is errDamaged.
+func scan(ctx context.Context, file io.ReaderAt, from, size int64, each func(*record), counts func(digest string) bool) (int64, error) {
+	in := takeMembers(ctx, file, from, size)
+	defer in.giveBack()
+	for in.at < size {
+		start := in.at
+		rec, err := in.next(false)
+		if ctx.Err() != nil {
+			return start, ctx.Err()
+		}
+		if err == nil {
+			rec.Ref, err = in.refSince(start)
+		}
+		if err != nil {
+			return start, damage(ctx, file, start, size, counts, err)
+		}
+		each(rec)
+	}
+	return in.at, nil
+}
+
+// damage is nil when no record that counts follows the fault at an offset, so
+// that what is there can only be what a killed process left.
+func damage(ctx context.Context, file io.ReaderAt, start, size int64, counts func(digest string) bool, fault error) error {
+	// The header that our records begin with, up to the byte for the level.
+	mark := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0}
+	const most = 1000 // places that look like a record, before they look like a trap
+	found, next := 0, takeMembers(ctx, file, start, size)
+	defer next.giveBack()
+	in := bufio.NewReaderSize(io.NewSectionReader(file, start+1, size-start-1), 64<<10)
+	for at := start + 1; ; {
+		window, err := in.Peek(in.Size())
+		if len(window) < len(mark) {
+			return nil
+		}
+		i := bytes.Index(window, mark)
+		if i >= 0 {
+			if found++; found > most {
+				return fmt.Errorf("%w at byte %d (%w), and what follows looks like a record in too many places", errDamaged, start, fault)
+			}
+			next.seek(at + int64(i))
+			if _, err := next.next(false); err == nil {
+				if ref, err := next.refSince(at + int64(i)); err != nil || counts(ref.Digest) {
+					return fmt.Errorf("%w at byte %d (%w), and a record that counts follows at byte %d", errDamaged, start, fault, at+int64(i))
+				}
+			}
+			i++
+		} else {
+			i = len(window) - len(mark) + 1
+		}
+		in.Discard(i)
+		at += int64(i)
+		if err != nil && err != io.EOF {
+			return err
+		}
+	}
+}
+
+// members reads gzip members one after the other. It takes much memory, and uses it
+// again for each.
+type members struct {
+	at   int64 // the offset that was read up to
+	ctx  context.Context
+	file io.ReaderAt
+	size int64
+
+	in     *bufio.Reader // the file
+	gz     *gzip.Reader
+	header *bufio.Reader // a record
+	block  *bufio.Reader // its block
+	buffer []byte
+}
+
+var membersPool = sync.Pool{New: func() any {
+	return &members{
+		in: bufio.NewReaderSize(nil, 16<<10), gz: &gzip.Reader{},
+		header: bufio.NewReaderSize(nil, 4<<10), block: bufio.NewReaderSize(nil, 4<<10), buffer: make([]byte, 16<<10),
+	}
+}}
+
+func takeMembers(ctx context.Context, file io.ReaderAt, from, size int64) *members {
+	m := membersPool.Get().(*members)
+	m.ctx, m.file, m.size = ctx, file, size
+	m.seek(from)
+	return m
+}
+
+func (m *members) giveBack() {
+	m.ctx, m.file = nil, nil
+	for _, reader := range []*bufio.Reader{m.in, m.header, m.block} {
+		reader.Reset(nil)
+	}
+	membersPool.Put(m)
+}
+
+func (m *members) seek(at int64) {
+	m.at = at
+	m.in.Reset(artifact.Until(m.ctx, io.NewSectionReader(m.file, at, m.size-at)))
+}
+
+// Read and ReadByte count what is read, so that the end of a member is known:
+// with a ReadByte, gzip reads no further than that.
+func (m *members) Read(p []byte) (int, error) {
+	n, err := m.in.Read(p)
+	m.at += int64(n)
+	return n, err
+}
+
+func (m *members) ReadByte() (byte, error) {
+	b, err := m.in.ReadByte()
+	if err == nil {
+		m.at++
+	}
+	return b, err
+}
+
+// refSince is the place of the record that begins at an offset and has just been
+// read.
+func (m *members) refSince(start int64) (Ref, error) {
+	hash := sha256.New()
+	_, err := io.CopyBuffer(hash, io.NewSectionReader(m.file, start, m.at-start), m.buffer)
+	return Ref{start, m.at - start, codec.DigestOf(hash)}, err
+}
+
+// next reads one record, which is one member.
+func (m *members) next(whole bool) (*record, error) {
+	if err := m.gz.Reset(m); err != nil {
+		return nil, err
+	}
+	m.gz.Multistream(false)
+	m.header.Reset(io.LimitReader(m.gz, maxRecord))
+	rec, err := m.readRecord(whole)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.gz.Read(m.buffer[:1]); err != io.EOF {
+		return nil, errors.New("a member must hold one record and nothing else")
+	}
+	return rec, nil
+}
+
+// Saved reads a WARC file that another program wrote, as it is or packed with gzip, and
+// hands over the answers and files in it as the hops that they were. What is said about
+// them, and what cannot be read, is left out: nothing here has to be right for a record
+// of ours. It returns the errors of the file and of take.
+func Saved(file io.Reader, take func(Hop) error) error {
+	in := bufio.NewReader(file)
+	if start, _ := in.Peek(2); string(start) == "\x1f\x8b" {
+		unpacked, err := gzip.NewReader(in)
+		if err != nil {
+			return err
+		}
+		in = bufio.NewReader(unpacked)
+	}
+	for {
+		for end, _ := in.Peek(1); len(end) == 1 && (end[0] == '\r' || end[0] == '\n'); end, _ = in.Peek(1) {
+			in.Discard(1)
+		}
+		if _, err := in.Peek(1); errors.Is(err, io.EOF) {
+			return nil
+		}
+		var head httpMessage
+		if err := head.read(in); err != nil {
+			return err
+		}
+		of := Hop{Header: head.fields}
+		length, err := strconv.ParseInt(of.Get("Content-Length"), 10, 64)
+		if err != nil || length < 0 || !strings.HasPrefix(head.first, "WARC/") {
+			return errors.New("it is not a WARC file")
+		}
+		block := &io.LimitedReader{R: in, N: length}
+		hop := Hop{URL: strings.Trim(of.Get("WARC-Target-URI"), "<>"), Status: 200, Header: []Field{{"Content-Type", of.Get("Content-Type")}}}
+		hop.Time, _ = time.Parse(time.RFC3339, of.Get("WARC-Date"))
+		kind := of.Get("WARC-Type")
+		if length <= MaxBlock && (kind == "response" || kind == "resource") {
+			if hop.Body, err = io.ReadAll(block); err != nil {
+				return err
+			}
+			if block.N == 0 && (kind == "resource" || hop.answer() == nil) {
+				if err := take(hop); err != nil {
+					return err
+				}
+			}
+		}
+		if _, err := io.Copy(io.Discard, block); err != nil {
+			return err
+		}
+		if block.N > 0 {
+			return io.ErrUnexpectedEOF
+		}
+	}
+}
+
+// answer reads the body of a hop as the answer that it is, with its head and codings.
+func (h *Hop) answer() error {
+	in := bufio.NewReader(bytes.NewReader(h.Body))
+	var head httpMessage
+	if err := head.read(in); err != nil {
+		return err
+	}
+	_, status, _ := strings.Cut(head.first, " ")
+	h.Status, _ = strconv.Atoi(strings.TrimSpace(status[:min(len(status), 3)]))
+	h.Header = head.fields
+	var body io.Reader = in
+	if strings.EqualFold(h.Get("Transfer-Encoding"), "chunked") {
+		if first, _ := in.Peek(19); isChunk(first) { // some programs keep the field and not the coding
+			body = &chunks{in: in}
+		}
+	}
+	var err error
+	switch strings.ToLower(h.Get("Content-Encoding")) {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		body, err = gzip.NewReader(body)
+	case "deflate":
+		body, err = zlib.NewReader(body)
+	default:
+		err = errors.New("its coding is not known")
+	}
+	if err != nil {
+		return err
+	}
+	if h.Body, err = io.ReadAll(io.LimitReader(body, MaxBlock)); errors.Is(err, io.ErrUnexpectedEOF) {
+		h.Truncated, err = "unspecified", nil
+	}
+	h.Header = slices.DeleteFunc(h.Header, func(f Field) bool {
+		return slices.Contains([]string{"transfer-encoding", "content-encoding", "content-length"}, strings.ToLower(f.Name))
+	})
+	return err
+}
+
+// isChunk reports whether a body begins with the size of a chunk.
+func isChunk(start []byte) bool {
+	line, _, found := bytes.Cut(start, []byte("\r\n"))
+	_, err := chunkSize(string(line))
+	return found && err == nil
+}
+
+func chunkSize(line string) (int64, error) {
+	size, _, _ := strings.Cut(line, ";")
+	return strconv.ParseInt(strings.TrimSpace(size), 16, 63)
+}
+
+// chunks reads a body that was sent in chunks.
+type chunks struct {
+	in   *bufio.Reader
+	left int64
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		line, err := c.in.ReadString('\n')
+		if line == "\r\n" && err == nil { // the end of the chunk before
+			line, err = c.in.ReadString('\n')
+		}
+		if err != nil {
+			return 0, io.ErrUnexpectedEOF
+		}
+		if c.left, err = chunkSize(strings.TrimSpace(line)); err != nil || c.left < 0 {
+			return 0, errors.New("a chunk has no size")
+		}
+		if c.left == 0 {
+			return 0, io.EOF
+		}
+	}
+	n, err := c.in.Read(p[:min(int64(len(p)), c.left)])
+	if c.left -= int64(n); errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -422,4 +424,241 @@ func (f *Folder) copyOne(ctx context.Context, to *os.Root, name string) error {
 	}
 	_, err = io.Copy(made, Until(ctx, from))
 	return errors.Join(err, made.Close())
+}
+
+// ReadFile reads the file at path, which the caller was given as the argument
+// arg. It follows symbolic links and never waits for a FIFO.
+//
+// It returns NOT_FOUND when nothing is there or the path leads through
+// something that is not a folder, and READ_FAILED for a folder, a FIFO, a device,
+// a socket, or lack of permission. It returns PATH_NOT_ALLOWED outside the
+// folders of [Within].
+func (r Reach) ReadFile(arg, path string) ([]byte, error) {
+	f, err := r.OpenFile(arg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := readAll(f)
+	return data, place{arg, path}.unreadable(err)
+}
+
+// MaxDocument is how many bytes a JSON document may have: far more than any useful
+// one has, and few enough for the memory of every machine.
+const MaxDocument = 64 << 20
+
+// ReadDocument is [Reach.ReadFile] for a JSON document. One of more than 64 MiB is
+// INVALID_JSON, and not read.
+func (r Reach) ReadDocument(arg, path string) ([]byte, error) {
+	f, err := r.OpenFile(arg, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return place{arg, path}.readDocument(f)
+}
+
+// readDocument reads the JSON document at p, which is open as f.
+func (p place) readDocument(f *os.File) ([]byte, error) {
+	if info, err := f.Stat(); err == nil && info.Size() > MaxDocument {
+		return nil, tidegate.Errorf(tidegate.InvalidJSON, p.details(),
+			"%s has %d MiB, and a JSON document may have %d", filepath.Base(p.path), info.Size()>>20, MaxDocument>>20)
+	}
+	data, err := readAll(f)
+	return data, p.unreadable(err)
+}
+
+// ReadJSON reads the JSON document at path as [Reach.ReadDocument] does. It also returns
+// INVALID_JSON for what is not JSON.
+func (r Reach) ReadJSON(arg, path string) (*codec.Value, error) {
+	data, err := r.ReadDocument(arg, path)
+	if err != nil {
+		return nil, err
+	}
+	return codec.ParseFile(arg, path, data)
+}
+
+// OpenFile opens what [Reach.ReadFile] reads, for a caller that reads in pieces. It
+// returns the same errors.
+func (r Reach) OpenFile(arg, path string) (*os.File, error) {
+	p := place{arg, path}
+	f, err := r.openPath(p)
+	if err != nil {
+		return nil, p.unreadable(err)
+	}
+	return f, nil
+}
+
+// Until is r as long as ctx lasts. Then reading ends with the error of ctx, so
+// that a long file does not delay a call that nobody waits for any more.
+func Until(ctx context.Context, r io.Reader) io.Reader { return &untilReader{ctx, r} }
+
+type untilReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u *untilReader) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
+}
+
+// regular closes f and fails when f is not a regular file; the descriptor is
+// asked, because the name may have changed hands.
+func regular(f *os.File) error {
+	info, err := f.Stat()
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return nil
+	case err == nil && info.IsDir():
+		err = errIsFolder
+	case err == nil:
+		err = errNotRegular
+	}
+	f.Close()
+	return err
+}
+
+// readAll reads f to its end into a buffer of its size.
+func readAll(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, 0, info.Size()+1)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}
+
+// removedPrefix begins the name that a folder has while it is removed.
+const removedPrefix = ".tidegate.removed-"
+
+// RemoveFolder removes a folder in f with all that is in it. It is moved aside
+// first, so that a reader sees it whole or not at all. This also removes what a
+// process that was killed after that step left in f. A link is refused with
+// PATH_NOT_ALLOWED: what it leads to would stay. It also returns NOT_FOUND and
+// WRITE_FAILED.
+func (f *Folder) RemoveFolder(name string) error {
+	local, err := f.local(name)
+	if err != nil {
+		return err
+	}
+	info, err := f.root.Lstat(local)
+	switch {
+	case err != nil:
+		return f.place(name).unreadable(err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return f.place(name).notAllowed("it is a link; name the folder itself")
+	case !info.IsDir():
+		return tidegate.Errorf(tidegate.WriteFailed, f.place(name).details(), "not a folder: %s", f.place(name).path)
+	}
+	if err := f.root.Rename(local, removedPrefix+rand.Text()); err != nil {
+		return f.place(name).unwritable(err)
+	}
+	if err := f.SweepRemoved(); err != nil {
+		return err
+	}
+	return f.place(name).unwritable(syncFolder(f.root, "."))
+}
+
+// SweepRemoved removes what a process left in f that was killed in [Folder.RemoveFolder].
+// It returns WRITE_FAILED and READ_FAILED.
+func (f *Folder) SweepRemoved() error {
+	entries, err := fs.ReadDir(f.root.FS(), ".")
+	if err != nil {
+		return f.place(".").unreadable(err)
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), removedPrefix) {
+			continue
+		}
+		if err := f.root.RemoveAll(entry.Name()); err != nil {
+			return f.place(entry.Name()).unwritable(err)
+		}
+	}
+	return nil
+}
+
+// Remove removes a file of f durably; one that is not there is removed already. It
+// returns PATH_NOT_ALLOWED and WRITE_FAILED.
+func (f *Folder) Remove(name string) error {
+	local, err := f.local(name)
+	if err != nil {
+		return err
+	}
+	if err := f.root.Remove(local); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return f.place(name).unwritable(err)
+	}
+	return f.place(name).unwritable(syncFolder(f.root, path.Dir(local)))
+}
+
+// SyncAll makes durable what other programs wrote to the file system of f, where the
+// system can do that. It returns WRITE_FAILED.
+func (f *Folder) SyncAll() error {
+	if !canSyncAll {
+		return nil
+	}
+	dir, err := f.root.Open(".")
+	if err != nil {
+		return f.place(".").unwritable(err)
+	}
+	defer dir.Close()
+	return f.place(".").unwritable(syncAll(dir))
+}
+
+// Size counts the files in f and below it, and their bytes. It returns
+// READ_FAILED.
+func (f *Folder) Size() (files, bytes int64, err error) {
+	err = fs.WalkDir(f.FS(), ".", func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		files++
+		bytes += info.Size()
+		return nil
+	})
+	if err != nil {
+		return 0, 0, f.place(".").unreadable(err)
+	}
+	return files, bytes, nil
+}
+
+// SizeOf adds up the files in a folder that others write to, except those in the folder
+// that without names and the program's own. What went away meanwhile counts nothing.
+func SizeOf(files fs.FS, without string) (int64, error) {
+	var size int64
+	err := fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // it went away, or is not ours to look at
+		case without != "" && name == without:
+			return fs.SkipDir
+		case e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".tidegate"):
+			if info, err := e.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	return size, err
 }

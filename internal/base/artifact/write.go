@@ -1,11 +1,17 @@
 package artifact
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Write replaces the file name durably: when it returns nil, the new content is
@@ -172,4 +178,344 @@ func (f *Folder) appendAt(name string, at int64, data []byte) error {
 		file.Truncate(at)
 	}
 	return err
+}
+
+// Draft is a folder in the making. Names are as in a [Folder].
+type Draft struct {
+	folder *Folder
+	made   []string // folders
+	syncs  syncer
+}
+
+// CreateFolder makes the folder at path, which the caller was given as the
+// argument arg or derived from it, with all that fill puts into it. It appears
+// whole and durable, or not at all: it is made beside its place and renamed.
+// Missing folders above it are made. Drafts that killed processes left beside it are
+// removed.
+//
+// It returns ALREADY_EXISTS_CONFLICT (and [fs.ErrExist] as its cause) when
+// something is there already, WRITE_FAILED when it cannot be made, and the
+// error of fill; nothing is left then. It returns PATH_NOT_ALLOWED outside the
+// folders of [Within].
+func (r Reach) CreateFolder(arg, path string, fill func(*Draft) error) error {
+	p := place{arg, path}
+	path = filepath.Clean(path)
+	name, err := localName(filepath.Base(path), p)
+	if err != nil {
+		return err
+	}
+	parent, end, err := r.makeFolder(p, filepath.Dir(path))
+	if err == nil {
+		err = createIn(parent, name, p, fill)
+		parent.Close()
+	}
+	end(err != nil)
+	return p.unwritable(err)
+}
+
+func createIn(root *os.Root, name string, p place, fill func(*Draft) error) error {
+	if err := notThere(root, name, p); err != nil {
+		return err
+	}
+	sweepFolders(root)
+	temp, err := createTempFolder(root, name)
+	if err != nil {
+		return err
+	}
+	defer temp.close()
+	err = fillDraft(root, temp.name, p, fill)
+	if err == nil {
+		err = temp.rename(name)
+	}
+	if err != nil {
+		temp.remove()
+		if there := notThere(root, name, p); there != nil {
+			return there
+		}
+		return err
+	}
+	if err := syncFolder(root, "."); err != nil {
+		if root.Rename(name, temp.name) == nil {
+			temp.remove()
+		}
+		return err
+	}
+	return nil
+}
+
+func notThere(root *os.Root, name string, p place) error {
+	_, err := root.Lstat(name)
+	switch {
+	case err == nil:
+		return tidegate.Errorf(tidegate.AlreadyExistsConflict, p.details(), "already there (%w): %s", fs.ErrExist, p.path)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+// fillDraft lets fill do its work and makes the result durable.
+func fillDraft(root *os.Root, temp string, p place, fill func(*Draft) error) error {
+	inside, err := root.OpenRoot(temp + "/.")
+	if err != nil {
+		return err
+	}
+	defer inside.Close()
+	d := &Draft{folder: &Folder{root: inside, path: p.path}, made: []string{"."}}
+	err = fill(d)
+	if synced := d.syncs.wait(); err == nil {
+		err = synced
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolders(inside, d.made)
+}
+
+// Write writes a file of the draft. It returns WRITE_FAILED, also for a file
+// that is there already.
+func (d *Draft) Write(name string, data []byte) error {
+	local, err := d.folder.local(name)
+	if err != nil {
+		return err
+	}
+	if err := d.makeFolders(filepath.ToSlash(filepath.Dir(local))); err != nil {
+		return d.folder.place(name).unwritable(err)
+	}
+	f, err := d.folder.root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
+	if err != nil {
+		return d.folder.place(name).unwritable(err)
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return d.folder.place(name).unwritable(err)
+	}
+	d.syncs.start(f, (*os.File).Sync)
+	return nil
+}
+
+// MakeFolder makes a folder of the draft and those above it. It returns
+// WRITE_FAILED.
+func (d *Draft) MakeFolder(name string) error {
+	local, err := d.folder.local(name)
+	if err != nil {
+		return err
+	}
+	return d.folder.place(name).unwritable(d.makeFolders(local))
+}
+
+// Log appends a line to a chained log of the draft, as [Tx.Log] does, but as
+// part of the draft. It returns WRITE_FAILED.
+func (d *Draft) Log(name string, line any) error { return d.log(name, line, false) }
+
+// Record is [Draft.Log] for a log that has a head, as [Tx.Record] gives it.
+func (d *Draft) Record(name string, line any) error { return d.log(name, line, true) }
+
+func (d *Draft) log(name string, line any, recorded bool) error {
+	local, err := d.folder.local(name)
+	if err != nil {
+		return err
+	}
+	body, err := logLine(line)
+	if err != nil {
+		return err
+	}
+	if err := d.makeFolders(filepath.ToSlash(filepath.Dir(local))); err != nil {
+		return d.folder.place(name).unwritable(err)
+	}
+	a := &appendix{Name: local, Recorded: recorded, Lines: []string{string(body)}}
+	if err := a.begin(d.folder); err != nil {
+		return err
+	}
+	return a.extend(d.folder)
+}
+
+func (d *Draft) makeFolders(dir string) error {
+	missing, err := missingFolders(d.folder.root, dir)
+	if err != nil {
+		return err
+	}
+	for _, dir := range missing {
+		if err := d.folder.root.Mkdir(dir, folderMode); err != nil {
+			return err
+		}
+		d.made = append(d.made, dir)
+	}
+	return nil
+}
+
+const (
+	// fewFiles is the largest number of files that are synced one by one. Above it,
+	// one sync of the file system is cheaper where the system has it.
+	fewFiles = 32
+	// maxSyncs is how many files are synced at the same time.
+	maxSyncs = 16
+)
+
+// syncer syncs files at the same time: a file system makes several durable in
+// little more time than one.
+type syncer struct {
+	group sync.WaitGroup
+	slots chan struct{}
+	mu    sync.Mutex
+	err   error
+}
+
+// start syncs f by the function given and closes it, in the background.
+func (s *syncer) start(f *os.File, sync func(*os.File) error) {
+	s.run(func() error {
+		err := sync(f)
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+		return err
+	})
+}
+
+// run does one thing in the background.
+func (s *syncer) run(do func() error) {
+	if s.slots == nil {
+		s.slots = make(chan struct{}, maxSyncs)
+	}
+	s.slots <- struct{}{}
+	s.group.Go(func() {
+		defer func() { <-s.slots }()
+		if err := do(); err != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.err = err
+		}
+	})
+}
+
+// wait waits for all of them and returns an error when one failed.
+func (s *syncer) wait() error {
+	s.group.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(root *os.Root, dir string) error {
+	f, err := root.OpenFile(dir, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncNames(f)
+}
+
+// syncFolders makes the names in several folders durable.
+func syncFolders(root *os.Root, dirs []string) error {
+	if canSyncAll && len(dirs) > fewFiles {
+		f, err := root.Open(".")
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return syncAll(f)
+	}
+	var syncs syncer
+	for _, dir := range dirs {
+		f, err := root.OpenFile(dir, os.O_RDONLY|nonblock, 0)
+		if err != nil {
+			syncs.wait()
+			return err
+		}
+		syncs.start(f, syncNames)
+	}
+	return syncs.wait()
+}
+
+// syncPath makes the names in the folder at a path durable.
+func syncPath(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncNames(f)
+}
+
+// How long a file must have been unchanged when it is read, so that a later change
+// cannot have the same times. A file system that counts in fractions of a
+// millisecond takes them from the tick of the system, which is 10 ms at most;
+// others count in seconds.
+const (
+	settledAfter     = time.Second
+	settledFineAfter = 100 * time.Millisecond
+)
+
+// Digests are the digests of files in a folder. A file is read again only when it
+// may have changed, by its identity, its size and the time of its last change of
+// any kind, which no program can set. On a system without that time, every file
+// is always read. It may be used by several goroutines.
+type Digests struct {
+	folder *Folder
+
+	mu    sync.Mutex
+	known map[string]knownDigest
+}
+
+type knownDigest struct {
+	stamp  stamp
+	digest string
+}
+
+// Digests are those of the files in f.
+func (f *Folder) Digests() *Digests { return &Digests{folder: f, known: map[string]knownDigest{}} }
+
+// Of is the digest of a file's bytes, "" when there is none. It returns
+// READ_FAILED.
+func (d *Digests) Of(name string) (string, error) {
+	d.mu.Lock()
+	known, ok := d.known[name]
+	d.mu.Unlock()
+	if ok {
+		if now, told := d.stampOf(name); told && now == known.stamp {
+			return known.digest, nil
+		}
+	}
+	file, err := d.folder.Open(name)
+	if err != nil {
+		return "", UnlessMissing(err)
+	}
+	defer file.Close()
+	asked := time.Now()
+	before, told := stampOf(file.Stat())
+	digest, err := codec.DigestReader(file)
+	if err != nil {
+		return "", d.folder.place(name).unreadable(errors.Unwrap(err))
+	}
+	if after, _ := stampOf(file.Stat()); told && after == before && before.settled(asked) {
+		d.mu.Lock()
+		d.known[name] = knownDigest{before, digest}
+		d.mu.Unlock()
+	}
+	return digest, nil
+}
+
+// stamp distinguishes one state of a file from another.
+type stamp struct {
+	device, file uint64
+	size         int64
+	changed      time.Time // of bytes, names or permissions; programs cannot set it
+}
+
+// settled reports whether every change after the given moment changes the stamp.
+func (s stamp) settled(now time.Time) bool {
+	if s.changed.Nanosecond()%int(time.Millisecond) != 0 {
+		return now.Sub(s.changed) > settledFineAfter
+	}
+	return now.Sub(s.changed) > settledAfter
+}
+
+// stampOf is the stamp of the file of a name; told is false where there is none.
+func (d *Digests) stampOf(name string) (s stamp, told bool) {
+	local, err := d.folder.local(name)
+	if err != nil {
+		return stamp{}, false
+	}
+	return stampOf(d.folder.root.Stat(local))
 }

@@ -1,15 +1,27 @@
 package fetch
 
 import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 	"unicode/utf8"
 
 	"code.dny.dev/ssrf"
+	"golang.org/x/net/http/httpproxy"
 	"golang.org/x/net/idna"
 
 	"github.com/tidegate/tidegate"
@@ -261,3 +273,265 @@ func (a Allow) guard() *ssrf.Guardian {
 	}
 	return ssrf.New(ssrf.WithAllowedV4Prefixes(four...), ssrf.WithAllowedV6Prefixes(six...))
 }
+
+// perAddress is how long to wait for one of several addresses of a name.
+const perAddress = 10 * time.Second
+
+// dial connects to a host and port. It checks the addresses of the name, and
+// connects to one of those: the name is asked once, so that it cannot have another
+// address a moment later.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if c.proxies.knows(address) {
+		conn, err := c.options.Dial(ctx, network, address)
+		if err != nil {
+			return nil, newFault(archive.Unreachable, address, "the proxy "+address+" does not answer: "+err.Error())
+		}
+		return conn, nil
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	addrs, err := c.resolve(ctx, host, port)
+	if err != nil {
+		return nil, err
+	}
+	for _, addr := range addrs {
+		at := netip.AddrPortFrom(addr, uint16(number))
+		var conn net.Conn
+		limited, cancel := context.WithTimeout(ctx, perAddress)
+		conn, err = c.options.Dial(limited, network, at.String())
+		cancel()
+		if err == nil {
+			return &connection{conn, at}, nil
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if isTimeout(err) {
+		return nil, newFault(archive.TimedOut, address, "no connection in time")
+	}
+	return nil, newFault(archive.Unreachable, address, err.Error())
+}
+
+// resolve asks for the addresses of a host, and refuses the host if one of them
+// is not allowed. It returns a fault.
+func (c *Client) resolve(ctx context.Context, host, port string) ([]netip.Addr, error) {
+	address := net.JoinHostPort(host, port)
+	addrs := make([]netip.Addr, 1)
+	var err error
+	if addrs[0], err = netip.ParseAddr(host); err != nil {
+		if addrs, err = c.options.Resolve(ctx, host); err != nil {
+			return nil, unresolved(err, address)
+		}
+		for i, addr := range addrs {
+			addrs[i] = addr.Unmap() // resolvers write IPv4 in either way
+		}
+	}
+	if len(addrs) == 0 {
+		return nil, newFault(archive.NoSuchName, address, "the name has no address")
+	}
+	if c.options.Allow.names(host, port) {
+		return addrs, nil
+	}
+	for _, addr := range addrs {
+		if addr.Zone() != "" || c.guard.SafeAddr(addr) != nil {
+			return nil, newFault(archive.Refused, net.JoinHostPort(addr.String(), port), "the address is private or reserved")
+		}
+	}
+	return addrs, nil
+}
+
+// unresolved is the fault of a name that could not be resolved: it does not
+// exist, or that could not be found out.
+func unresolved(err error, address string) error {
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return newFault(archive.NoSuchName, address, "the name does not exist")
+	case isTimeout(err):
+		return newFault(archive.Unreachable, address, "no answer about the name in time")
+	}
+	return newFault(archive.Unreachable, address, err.Error())
+}
+
+// connection is a connection that gives the checked address as its other end.
+type connection struct {
+	net.Conn
+	to netip.AddrPort
+}
+
+func (c *connection) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.to) }
+
+// Connect connects to a host and port for somebody who speaks there himself, by the
+// proxy where there is one. It refuses what fetching refuses by the address; which ports
+// may be asked for is the caller's affair.
+func (c *Client) Connect(ctx context.Context, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	host, ok := asciiHost(host)
+	if !ok {
+		return nil, newFault(archive.Refused, address, "the name is no host")
+	}
+	to := url.URL{Scheme: "https", Host: net.JoinHostPort(host, port)}
+	if port == "80" {
+		to.Scheme = "http"
+	}
+	if proxy, err := c.proxies.find(&to); err != nil || proxy != nil {
+		if err != nil {
+			return nil, newFault(archive.Unreachable, address, err.Error())
+		}
+		return c.through(ctx, proxy, host, port)
+	}
+	return c.dial(ctx, "tcp", to.Host)
+}
+
+// proxies are those that the environment names, where a person wants them used.
+type proxies struct {
+	find  func(*url.URL) (*url.URL, error)
+	idle  string   // the variable that names one, where they are not to be used
+	known sync.Map // addresses of proxies, which are dialled as they are
+}
+
+func newProxies(use bool, getenv func(string) string) *proxies {
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	if !use {
+		idle := &proxies{find: func(*url.URL) (*url.URL, error) { return nil, nil }}
+		idle.idle = proxyVariable(getenv)
+		return idle
+	}
+	either := func(name string) string { return cmp.Or(getenv(name), getenv(strings.ToLower(name))) }
+	config := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
+	return &proxies{find: config.ProxyFunc()}
+}
+
+// proxyVariable is the variable of an environment that names a proxy, "" where none does.
+func proxyVariable(getenv func(string) string) string {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		if getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// AskProxy asks the proxy that an environment names for a connection to itself alone. It
+// returns the variable that names it, "" where none does, the proxy's address, and why
+// it cannot be used.
+func AskProxy(ctx context.Context, getenv func(string) string) (variable, address string, err error) {
+	if variable = proxyVariable(getenv); variable == "" {
+		return "", "", nil
+	}
+	proxy, err := url.Parse(getenv(variable))
+	if err != nil || proxy.Hostname() == "" {
+		return variable, "", errors.New("its address cannot be read")
+	}
+	address = proxyAddress(proxy)
+	ctx, cancel := context.WithTimeout(ctx, perAddress)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return variable, address, err
+	}
+	return variable, address, conn.Close()
+}
+
+// of is the proxy for a request, nil for none.
+func (p *proxies) of(req *http.Request) (*url.URL, error) {
+	proxy, err := p.find(req.URL)
+	if proxy != nil {
+		p.known.Store(proxyAddress(proxy), true)
+	}
+	return proxy, err
+}
+
+func proxyAddress(proxy *url.URL) string {
+	port := proxy.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[proxy.Scheme]
+	}
+	return net.JoinHostPort(proxy.Hostname(), port)
+}
+
+// knows reports whether a proxy lies at an address.
+func (p *proxies) knows(address string) bool {
+	_, ok := p.known.Load(address)
+	return ok
+}
+
+// behindProxy checks the addresses that a host has here, before a proxy is asked
+// for it. A name that only the proxy knows is left to it.
+func (c *Client) behindProxy(ctx context.Context, t *target) *fault {
+	_, err := c.resolve(ctx, t.host, t.port)
+	var f *fault
+	if errors.As(err, &f) && f.kind == archive.Refused {
+		return f
+	}
+	return nil
+}
+
+// through connects to a host and port by a proxy.
+func (c *Client) through(ctx context.Context, proxy *url.URL, host, port string) (net.Conn, error) {
+	address := net.JoinHostPort(host, port)
+	if fault := c.behindProxy(ctx, &target{host: host, port: port}); fault != nil {
+		return nil, fault
+	}
+	if proxy.Scheme != "http" && proxy.Scheme != "https" {
+		return nil, newFault(archive.Unreachable, address, "the proxy is none for HTTP: "+proxy.Scheme)
+	}
+	conn, err := c.options.Dial(ctx, "tcp", proxyAddress(proxy))
+	if err != nil {
+		return nil, newFault(archive.Unreachable, address, "the proxy does not answer: "+err.Error())
+	}
+	if proxy.Scheme == "https" {
+		conn = tls.Client(conn, &tls.Config{RootCAs: c.options.Roots, MinVersion: tls.VersionTLS12, ServerName: proxy.Hostname()})
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	read, err := askProxy(conn, proxy.User, address)
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, newFault(archive.Unreachable, address, "the proxy does not connect: "+err.Error())
+	}
+	return &proxied{conn, read}, nil
+}
+
+// askProxy asks a proxy for a connection, and returns what reads the rest of it.
+func askProxy(conn net.Conn, user *url.Userinfo, address string) (*bufio.Reader, error) {
+	login := ""
+	if user != nil {
+		password, _ := user.Password()
+		login = "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)) + "\r\n"
+	}
+	if _, err := fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", address, address, login); err != nil {
+		return nil, err
+	}
+	read := bufio.NewReader(conn)
+	answer, err := http.ReadResponse(read, &http.Request{Method: http.MethodConnect})
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("it says %s", answer.Status)
+	}
+	return read, nil
+}
+
+// proxied is a connection whose first bytes have been read already.
+type proxied struct {
+	net.Conn
+	read *bufio.Reader
+}
+
+func (p *proxied) Read(b []byte) (int, error) { return p.read.Read(b) }

@@ -3,9 +3,14 @@ package seal
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/ssh"
 
@@ -194,4 +199,226 @@ func match(pattern, name string) bool {
 		}
 	}
 	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// signerLine is one line of an allowed_signers file: principals, options, key.
+type signerLine struct {
+	number        int
+	principals    string // a pattern list
+	namespaces    string // a pattern list; "" for all
+	after, before time.Time
+	key           ssh.PublicKey
+	fingerprint   string
+}
+
+func (l signerLine) signer() Signer { return Signer{l.principals, l.fingerprint} }
+
+// fingerprint is what ssh-keygen -l prints of a key in its wire form.
+func fingerprint(key []byte) string {
+	sum := sha256.Sum256(key)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+func parseSignerLines(text string) ([]signerLine, error) {
+	var lines []signerLine
+	number := 0
+	for text := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		number++
+		text = strings.Trim(text, whitespace+"\r")
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		line, err := parseSignerLine(text)
+		if err != nil {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("line_number", number), "line %d of the signers file: %w", number, err)
+		}
+		line.number = number
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// whitespace separates the fields of a line.
+const whitespace = " \t"
+
+func parseSignerLine(text string) (line signerLine, err error) {
+	if line.principals, text, err = principals(text); err != nil {
+		return line, err
+	}
+	kind, rest := cutField(text)
+	if kind != "" && !isKeyType(kind) {
+		if text, err = line.parseOptions(text); err != nil {
+			return line, err
+		}
+		kind, rest = cutField(text)
+	}
+	if !isKeyType(kind) {
+		return line, fmt.Errorf("expected the type of a key, such as ssh-ed25519, got %q", tidegate.Cut(kind))
+	}
+	encoded, _ := cutField(rest) // a comment may follow
+	if line.key, err = parsePublicKey(kind, encoded); err != nil {
+		return line, err
+	}
+	line.fingerprint = fingerprint(line.key.Marshal())
+	return line, nil
+}
+
+// principals takes the first field off a line: a pattern list, which may be in
+// quotes.
+func principals(text string) (list, rest string, err error) {
+	if text[0] == '"' {
+		if list, rest, err = unquote(text); err != nil {
+			return "", "", fmt.Errorf("the principals %w", err)
+		}
+		if rest != "" && !strings.ContainsRune(whitespace, rune(rest[0])) {
+			return "", "", errors.New("the quoted principals must be followed by a space")
+		}
+		rest = strings.TrimLeft(rest, whitespace)
+	} else {
+		list, rest = cutField(text)
+	}
+	switch {
+	case !printable(list):
+		return "", "", errors.New("the principals hold characters that cannot be shown")
+	case strings.Contains(","+strings.ReplaceAll(list, "!", "")+",", ",,"):
+		return "", "", errors.New("the principals hold an empty name")
+	}
+	return list, rest, nil
+}
+
+// printable reports whether a terminal can show s as it is.
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// cutField splits text at the first whitespace.
+func cutField(text string) (field, rest string) {
+	end := strings.IndexAny(text, whitespace)
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], strings.TrimLeft(text[end:], whitespace)
+}
+
+// unquote takes a text in double quotes off the start of s. \" in it stands for
+// a quote.
+func unquote(s string) (text, rest string, err error) {
+	s, ok := strings.CutPrefix(s, `"`)
+	if !ok {
+		return "", "", errors.New("must be in double quotes")
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return b.String(), s[i+1:], nil
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '"':
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return "", "", errors.New("have no closing quote")
+}
+
+// parseOptions takes the options off a line and returns what follows them. Their
+// names may be in any letter case.
+func (l *signerLine) parseOptions(text string) (rest string, err error) {
+	seen := map[string]bool{}
+	for {
+		name, value, err := cutOption(&text)
+		if err != nil {
+			return "", err
+		}
+		if seen[name] {
+			return "", fmt.Errorf("the option %s stands there twice", name)
+		}
+		seen[name] = true
+		switch name {
+		case "cert-authority":
+			return "", errors.New("certificate authorities are not supported; list the keys themselves")
+		case "namespaces":
+			if l.namespaces = value; !printable(value) || strings.Trim(value, ",") == "" {
+				return "", errors.New("the option namespaces must hold names")
+			}
+		case "valid-after":
+			l.after, err = parseTime(name, value)
+		case "valid-before":
+			l.before, err = parseTime(name, value)
+		default:
+			return "", fmt.Errorf("the option %q is unknown; there are namespaces, valid-after and valid-before", tidegate.Cut(name))
+		}
+		if err != nil {
+			return "", err
+		}
+		if !strings.HasPrefix(text, ",") {
+			break
+		}
+		text = text[1:]
+	}
+	if !l.after.IsZero() && !l.before.IsZero() && !l.after.Before(l.before) {
+		return "", errors.New("valid-before must be later than valid-after")
+	}
+	if text != "" && !strings.ContainsRune(whitespace, rune(text[0])) {
+		return "", errors.New("options must be separated by commas")
+	}
+	return strings.TrimLeft(text, whitespace), nil
+}
+
+// cutOption takes one option off the start of text: a name, or a name with a
+// value in quotes.
+func cutOption(text *string) (name, value string, err error) {
+	end := strings.IndexAny(*text, whitespace+",=")
+	if end < 0 {
+		end = len(*text)
+	}
+	name, rest := strings.ToLower((*text)[:end]), (*text)[end:]
+	if after, ok := strings.CutPrefix(rest, "="); ok {
+		if value, rest, err = unquote(after); err != nil {
+			return "", "", fmt.Errorf("the values of the option %s %w", tidegate.Cut(name), err)
+		}
+	}
+	*text = rest
+	return name, value, nil
+}
+
+// parseTime reads a time of the form YYYYMMDD[HHMM[SS]][Z]. Without Z it is UTC
+// as well.
+func parseTime(option, text string) (time.Time, error) {
+	const layout = "20060102150405"
+	digits := strings.TrimSuffix(text, "Z")
+	switch len(digits) {
+	case len("20060102"), len("200601021504"), len(layout):
+		if t, err := time.Parse(layout[:len(digits)], digits); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("the option %s must be a time of the form YYYYMMDD[HHMM[SS]][Z], got %q", option, tidegate.Cut(text))
+}
+
+// isKeyType reports whether a field is the type of a key, known or not, and not an
+// option.
+func isKeyType(field string) bool {
+	for _, start := range []string{"ssh-", "ecdsa-", "sk-"} {
+		if strings.HasPrefix(field, start) && !strings.ContainsAny(field, `,="`) {
+			return true
+		}
+	}
+	return false
+}
+
+// parsePublicKey reads a public key; kind and encoded are the first two fields of
+// its line.
+func parsePublicKey(kind, encoded string) (ssh.PublicKey, error) {
+	blob, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || encoded == "" {
+		return nil, fmt.Errorf("the %s key is not written in base64", tidegate.Cut(kind))
+	}
+	key, err := ssh.ParsePublicKey(blob)
+	if err != nil {
+		return nil, fmt.Errorf("the %s key cannot be read", tidegate.Cut(kind))
+	}
+	if key.Type() != kind {
+		return nil, fmt.Errorf("the key is of the type %s, not %s as the line says", key.Type(), tidegate.Cut(kind))
+	}
+	return key, checkKey(key)
 }

@@ -3,11 +3,15 @@ package change
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -309,4 +313,210 @@ func (r *record) log(tx *artifact.Tx, line tidegate.Details) error {
 		}
 	}
 	return tx.Record(logFile, line)
+}
+
+// decision is what a person decides about a change. Its canonical JSON stands in
+// the log with what it did; it names the change and the log that the person saw,
+// so that it counts once and nowhere else, even when it is signed.
+type decision struct {
+	ChangeID  string `json:"change_id"`
+	Decision  string `json:"decision"`             // the command
+	MaxRounds *int64 `json:"max_rounds,omitempty"` // of change start
+	Reason    string `json:"reason,omitempty"`     // of change resume
+	Review    int    `json:"review,omitempty"`     // the newest review that was kept
+	Head      string `json:"head"`                 // the digest of the last line of the log that the person saw
+}
+
+// decision is a decision about the change in the state of its record.
+func (r *record) decision(id, command string) decision {
+	return decision{ChangeID: id, Decision: command, Review: r.newest(), Head: r.head}
+}
+
+// value is the decision as it is logged, and as it is signed in its canonical
+// form.
+func (d decision) value() *codec.Value { return codec.Of(d) }
+
+// taken reports whether the log has the decision already: a repetition does
+// nothing more.
+func (r *record) taken(d decision) bool { return r.decisions[codec.Digest(d.value())] }
+
+// admits returns INVALID_STATE unless the decision was made about this log and
+// its newest review.
+func (r *record) admits(d decision) error {
+	refuse := func(reason string) error {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("change_id", d.ChangeID, "head", d.Head), "the decision about change %s does not count: %s", d.ChangeID, reason)
+	}
+	switch {
+	case !r.heads[d.Head]:
+		return refuse("it was made about another log")
+	case d.Review != r.newest():
+		return refuse("another review came in since")
+	}
+	return nil
+}
+
+// byPerson returns GATE_BLOCKED, with the command, unless the call is made on a
+// person's authority.
+func byPerson(ctx context.Context, id, what, command string) error {
+	if tidegate.ActorOf(ctx).Kind == tidegate.Person {
+		return nil
+	}
+	return tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("change_id", id, "allowed", []string{command}), "only a person %s: `%s`", what, command)
+}
+
+// maxReason is how many characters a reason may have.
+const maxReason = 4096
+
+func checkReason(text string) error {
+	if strings.TrimSpace(text) == "" || utf8.RuneCountInString(text) > maxReason {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("reason", tidegate.Cut(text)), "reason must say why, in at most %d characters", maxReason)
+	}
+	return nil
+}
+
+// signersFile, beside the folder of changes, says whose signatures count: an
+// OpenSSH allowed_signers file. Without it decisions are not signed.
+const signersFile = "allowed_signers"
+
+// readSigners reads whose signatures count for the change in a folder, nil where
+// decisions need none. It returns INVALID_ARGS for a list that cannot be used.
+func readSigners(desk run.Desk, folder *artifact.Folder) (*seal.Signers, error) {
+	path := filepath.Join(filepath.Dir(filepath.Dir(folder.Path())), signersFile)
+	signers, err := seal.ReadSigners(desk.Reach, "signers", path)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return nil, nil
+	}
+	return signers, err
+}
+
+// sign makes the signature that a decision needs, "" where it needs none. It is
+// made before the lock is taken. It returns INVALID_ARGS when no key was named,
+// and for a key that is not one of the signers.
+func (d decision) sign(ctx context.Context, desk run.Desk, folder *artifact.Folder) (string, error) {
+	signers, err := readSigners(desk, folder)
+	if err != nil || signers == nil {
+		return "", err
+	}
+	message, err := codec.Canonical(d.value())
+	if err != nil {
+		return "", err
+	}
+	return signature(ctx, desk, signers, message)
+}
+
+// signature is the person's over a message. It returns INVALID_ARGS when no key was
+// named, and for a key that is not one of the signers.
+func signature(ctx context.Context, desk run.Desk, signers *seal.Signers, message []byte) (string, error) {
+	if desk.Sign == nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil),
+			"decisions about changes are signed here: name your key with --sign, or in TIDEGATE_SIGN_KEY")
+	}
+	armored, err := desk.Sign(ctx, message)
+	if err != nil {
+		return "", err
+	}
+	if _, err := signers.Verify(message, armored, desk.Now()); err != nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
+	}
+	return string(armored), nil
+}
+
+// details are what the line of a decision holds.
+func (d decision) details(signature string) tidegate.Details {
+	fields := tidegate.Pairs("decision", d.value())
+	if signature != "" {
+		fields = append(fields, tidegate.Detail{Key: "signature", Value: signature})
+	}
+	return fields
+}
+
+// isSigned reports whether a line of the log that a person's decision made has a
+// signature that counts.
+func isSigned(line *codec.Value, signers *seal.Signers) bool {
+	message, err := codec.Canonical(line.Get("decision"))
+	if err != nil {
+		return false
+	}
+	at, ok := tidegate.ParseTime(line.Get("ts").Str())
+	if !ok {
+		return false
+	}
+	_, err = signers.Verify(message, []byte(line.Get("signature").Str()), at)
+	return err == nil
+}
+
+// visit is a change under its lock, with what its files say.
+type visit struct {
+	id     string
+	desk   run.Desk
+	held   *artifact.Lock
+	folder *artifact.Folder
+	s      *state
+	isNew  bool // there is no STATE.yaml yet
+	r      *record
+}
+
+// enter takes the lock of a change and reads its record and its STATE.yaml. A
+// missing STATE.yaml is taken to be orElse, unless that is nil. The visit ends
+// with leave.
+func enter(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, orElse []byte) (*visit, error) {
+	held, err := lock(ctx, desk, folder)
+	if err != nil {
+		return nil, err
+	}
+	v := &visit{id: id, desk: desk, held: held, folder: folder}
+	if v.r, err = readLocked(desk, held, id); err == nil {
+		v.s, err = readState(folder)
+	}
+	if tidegate.CodeOf(err) == tidegate.FileNotFound && orElse != nil {
+		v.isNew = true
+		v.s, err = parseState(v.path(stateFile), orElse)
+	}
+	if err != nil {
+		v.leave()
+		return nil, err
+	}
+	return v, nil
+}
+
+// enterToDecide makes a person's decision about a change, as fill completes it, and enters
+// the change to carry it out. What is signed is signed before the lock is taken. A folder
+// without a state gets no lock file.
+func enterToDecide(ctx context.Context, desk run.Desk, folder *artifact.Folder, id, command string, fill func(*decision)) (v *visit, d decision, signature string, err error) {
+	if _, err = readState(folder); err != nil {
+		return nil, d, "", err
+	}
+	r, err := readToDecide(ctx, desk, folder, id)
+	if err != nil {
+		return nil, d, "", err
+	}
+	d = r.decision(id, command)
+	fill(&d)
+	if signature, err = d.sign(ctx, desk, folder); err == nil {
+		v, err = enter(ctx, desk, folder, id, nil)
+	}
+	return v, d, signature, err
+}
+
+func (v *visit) leave() { v.held.Unlock() }
+
+func (v *visit) path(name string) string { return filepath.Join(v.folder.Path(), name) }
+
+// commit writes the state after a move, with its line in the log.
+func (v *visit) commit(ctx context.Context, m move, kind string, j judged, more tidegate.Details) error {
+	text, err := v.s.edited(v.path(stateFile), m.action, v.desk.Now(), m.edits)
+	if err != nil {
+		return err
+	}
+	tx := v.held.Begin()
+	if err := tx.Write(stateFile, text); err != nil {
+		return err
+	}
+	fields := tidegate.Pairs("review", j.number, "verdict", j.verdict, "from", v.s.phase, "phase", m.phase, "iteration", m.iteration,
+		"needs_person", m.needsPerson, "cause", m.cause, "state_digest", codec.DigestBytes(text))
+	line := v.r.line(ctx, v.desk, v.id, kind, m.event, append(fields, more...))
+	if err := v.r.log(tx, line); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
