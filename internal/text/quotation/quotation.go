@@ -486,14 +486,17 @@ const (
 )
 
 // sideOf is what the mark of a text from at to end does: one right before a word
-// begins a quotation, and one right after a word ends it.
+// begins a quotation, and one right after a word ends it. Where blanks stand inside the
+// marks, what follows « mot », or precedes (« mot, decides.
 func sideOf(text string, at, end int) side {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	after, _ := utf8.DecodeRuneInString(text[end:])
 	blankBefore := at == 0 || unicode.IsSpace(before)
 	blankAfter := end == len(text) || unicode.IsSpace(after)
 	switch {
-	case blankBefore && !blankAfter, isWordPart(after) && !isWordPart(before) && !blankBefore && !blankAfter:
+	case blankBefore && (strings.ContainsRune(",;:!?)]", after) || strings.HasPrefix(text[end:], ". ") || text[end:] == "."):
+		return closing
+	case blankBefore && !blankAfter, blankAfter && text[at:end] == "«" && strings.ContainsRune("(['’", before), isWordPart(after) && !isWordPart(before) && !blankBefore && !blankAfter:
 		return opening
 	case blankAfter && !blankBefore, isWordPart(before) && !isWordPart(after) && !blankBefore && !blankAfter:
 		return closing
