@@ -152,11 +152,19 @@ func holdAgainst(t *testing.T, changed []passageChange, mistakes map[string]drif
 func TestAServerSpeaksOfTheArchivedBytesAlone(t *testing.T) {
 	const url = "https://a.example/ferry"
 	body := document("The ferry Ampere", "The ferry carries 120 cars.")
-	for _, tagged := range []bool{false, true} {
+	for _, test := range []struct {
+		tagged, moved bool
+		want          drift.State
+		compared      string
+	}{
+		{false, false, drift.Unreachable, ""},
+		{true, false, drift.Stands, "the archived bytes, of which the server says that they have not changed"},
+		{false, true, drift.Stands, "what https://b.example/ferry sent"},
+	} {
 		runs := filepath.Join(t.TempDir(), "runs")
 		first := web{url: func(c *archive.Capture, _ []archive.Field) {
 			var more []archive.Field
-			if tagged {
+			if test.tagged {
 				more = []archive.Field{{Name: "ETag", Value: `"1"`}}
 			}
 			c.Hops = append(c.Hops, hop(url, 200, "text/html", body, more...))
@@ -168,15 +176,16 @@ func TestAServerSpeaksOfTheArchivedBytesAlone(t *testing.T) {
 		item := must.Get(library.Open(t.Context(), desk(), runs, runs, made.AuditID))(t)
 		defer item.Close()
 		later := web{url: func(c *archive.Capture, _ []archive.Field) {
-			c.Hops = append(c.Hops, hop(url, 304, "text/html", ""))
+			if !test.moved {
+				c.Hops = append(c.Hops, hop(url, 304, "text/html", ""))
+				return
+			}
+			const to = "https://b.example/ferry"
+			c.Hops = append(c.Hops, hop(url, 301, "text/html", "", archive.Field{Name: "Location", Value: to}), hop(to, 200, "text/html", body))
 		}}
 		updated := must.Get(library.Update(t.Context(), desk(), runs, later.again, item))(t)
-		want, compared := drift.Unreachable, ""
-		if tagged {
-			want, compared = drift.Stands, "the archived bytes, of which the server says that they have not changed"
-		}
-		if s := updated.Sources[0]; updated.Sentences[0].State != want || s.Compared != compared {
-			t.Errorf("tagged %v: %s, compared %q: %+v", tagged, updated.Sentences[0].State, s.Compared, s)
+		if s := updated.Sources[0]; updated.Sentences[0].State != test.want || s.Compared != test.compared {
+			t.Errorf("%+v: %s, compared %q: %+v", test, updated.Sentences[0].State, s.Compared, s)
 		}
 	}
 }

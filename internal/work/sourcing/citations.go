@@ -225,6 +225,9 @@ func recordTable(records []source.Record) *report.Table {
 	for i := range records {
 		record := &records[i]
 		why := record.Notes
+		if record.Origin != nil {
+			why += "; origin: " + record.Origin.String()
+		}
 		if record.Undated {
 			why += "; no date"
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/fakesearch"
@@ -130,6 +131,11 @@ func TestOrigins(t *testing.T) {
 		if diff := cmp.Diff(want, r.Origin); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", r.NormalizedURL, diff)
 		}
+	}
+	var listed strings.Builder
+	must.Do(t, report.Markdown(&listed, must.Get(sourcing.ListCitations(t.Context(), runs.Pinned, made.ManifestPath))(t).Report(), report.Options{}))
+	if n := strings.Count(listed.String(), "origin: "); n != 50 || !strings.Contains(listed.String(), "origin: result 3 of search 0002") {
+		t.Errorf("%d of 50 sources are listed with their origins:\n%s", n, listed.String())
 	}
 	if counted := line(t, gateC(t, made).Metrics); !strings.Contains(counted, `"origins":{"search":10,"link":10,"person":10,"client":10,"unknown":10}`) {
 		t.Errorf("gate C counts %s", counted)
