@@ -69,8 +69,8 @@ func TestClockJumpsInAProgram(t *testing.T) {
 	}
 }
 
-// dayRule finds the days and times of day in a report.
-var dayRule = regexp.MustCompile(`\d{1,2} [A-Z][a-z]+ 20\d\d(, \d\d:\d\d)?`)
+// dayRule finds the days, times of day and minutes of work in a report.
+var dayRule = regexp.MustCompile(`\d{1,2} [A-Z][a-z]+ 20\d\d(, \d\d:\d\d)?| · \d+ min`)
 
 // clockRun is what a run of the demo comes to under a clock: its report, and how often
 // each job was leased.
