@@ -2,10 +2,8 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -54,17 +52,33 @@ var (
 
 func init() {
 	byEvent = map[run.Event]operation{
-		run.EventCreated: created, run.EventMoved: moved, run.EventVerdict: verdict, run.EventDecided: decided, run.EventReviewed: reviewed,
-		run.EventStatus: statusSet, run.EventFailed: failed, run.EventProgress: progressed,
+		run.EventCreated: created, run.EventMoved: onRun(moved), run.EventVerdict: verdict, run.EventDecided: decided, run.EventReviewed: reviewed,
+		run.EventStatus: editing(statusSet), run.EventFailed: editing(failed), run.EventProgress: editing(progressed),
 	}
 	byKind = map[string]operation{
-		"wave1_plan": planned, "gates_write": gateWritten, "gate_accept": gateAccepted, "claim_accept": claimAccepted, "summary_pack_build": packed,
-		"citations_validate": judgedSources, "claims_read": readingsTaken, "review_kept": sentBack,
-		"job_lease": leased, "search": searched, "job_retry": retried, "policy_write": policySet, "manifest_write": manifestSet,
+		"wave1_plan": planned, "gates_write": gateWritten, "gate_accept": gateAccepted, "claim_accept": editing(claimAccepted),
+		"summary_pack_build": onRun(packed), "citations_validate": judgedSources, "claims_read": onRun(readingsTaken), "review_kept": onRun(sentBack),
+		"job_lease": leased, "search": onRun(searched), "job_retry": editing(retried), "policy_write": editing(policySet), "manifest_write": editing(manifestSet),
 	}
 }
 
-func (s *scene) open() (*run.Run, error) { return run.Open(s.ctx, s.desk, s.manifestPath()) }
+// onRun is an operation on the run as it stood.
+func onRun(again func(s *scene, r *run.Run) error) operation {
+	return func(s *scene) error {
+		_, err := run.With(s.ctx, s.desk, s.manifestPath(), func(r *run.Run, _ *struct{}) error { return again(s, r) })
+		return err
+	}
+}
+
+// editing is an operation that does again what a decision, or a failure, wrote into
+// manifest, policy or the folder of a job. The decision itself is taken from the log; its
+// effect on the documents is compared.
+func editing(again func(s *scene, u *run.Update) error) operation {
+	return onRun(func(s *scene, r *run.Run) error {
+		_, err := r.Update(s.ctx, func(u *run.Update) error { return again(s, u) })
+		return err
+	})
+}
 
 // path is where the copy has a file of the run.
 func (s *scene) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
@@ -78,15 +92,6 @@ func (s *scene) given(key string) string {
 }
 
 func (s *scene) reason() string { return s.line.get("reason") }
-
-// has finds a line of the same change.
-func (s *scene) has(fits func(line) bool) (line, bool) {
-	at := slices.IndexFunc(s.change.lines, fits)
-	if at < 0 {
-		return line{}, false
-	}
-	return s.change.lines[at], true
-}
 
 // created compares the documents that the run began with.
 func created(s *scene) error {
@@ -113,13 +118,10 @@ func planned(s *scene) error {
 // reviewed reviews a wave.
 func reviewed(s *scene) error {
 	most, _ := s.args.Get("max_failures").Int()
-	return s.review(s.desk, step.WaveReviewInput{PerspectivesPath: s.given("perspectives_path"), OutputsDir: s.given("outputs_dir"),
-		PerspectiveIDs: s.args.Get("perspective_ids").Strs(), MaxFailures: int(most)})
-}
-
-func (s *scene) review(desk run.Desk, in step.WaveReviewInput) error {
-	in.ReportPath = s.path(s.kept.Layout().WaveReview)
-	_, err := step.ReviewWaveInRun(s.ctx, desk, s.manifestPath(), in)
+	_, err := step.ReviewWaveInRun(s.ctx, s.desk, s.manifestPath(), step.WaveReviewInput{
+		PerspectivesPath: s.given("perspectives_path"), OutputsDir: s.given("outputs_dir"), PerspectiveIDs: s.args.Get("perspective_ids").Strs(),
+		MaxFailures: int(most), ReportPath: s.path(s.kept.Layout().WaveReview),
+	})
 	return err
 }
 
@@ -141,12 +143,7 @@ func gateWritten(s *scene) error {
 }
 
 // rejudged judges the gates again that a line lets pass whose patch is not kept.
-func rejudged(s *scene) error {
-	r, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func rejudged(s *scene, r *run.Run) error {
 	s.out.partial = true
 	for _, gate := range s.line.entry.Get("gates").Members() {
 		if gate.Value.Str() != run.GatePass {
@@ -169,24 +166,17 @@ func gateAccepted(s *scene) error {
 }
 
 // claimAccepted lets a sentence stand, as a person did.
-func claimAccepted(s *scene) error {
+func claimAccepted(s *scene, u *run.Update) error {
 	get := func(key string) string { return s.args.Get(key).Str() }
-	return s.update(func(u *run.Update) error {
-		_, err := sentences.TakeAcceptance(u, s.line.get("claim"), s.line.get("digest"),
-			evidence.Acceptance{By: get("by"), Reason: get("reason"), At: get("at"), Signature: get("signature")})
-		return err
-	})
+	_, err := sentences.TakeAcceptance(u, s.line.get("claim"), s.line.get("digest"),
+		evidence.Acceptance{By: get("by"), Reason: get("reason"), At: get("at"), Signature: get("signature")})
+	return err
 }
 
 // moved moves the run on, with everything that a move writes. Where that leads
 // elsewhere than the run went, or cannot be tried because manifest or gates are not
 // what they were, the run goes on as its record says.
-func moved(s *scene) error {
-	r, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func moved(s *scene, r *run.Run) error {
 	if !s.exact {
 		s.leave("line %d of the log: the move from %s to %s, because manifest or gates do not come out as they were then", s.line.number, s.line.get("from"), s.line.get("to"))
 		return s.movedByRecord(r)
@@ -234,15 +224,10 @@ func judgedSources(s *scene) error {
 
 // packed builds the summary pack. Summaries that were handed in with it are taken
 // as they were kept.
-func packed(s *scene) error {
+func packed(s *scene, r *run.Run) error {
 	in := step.PackInput{ByRule: s.line.entry.Get("by_rule").Bool(), ManifestPath: s.manifestPath(), PerspectivesPath: s.given("perspectives_path"), CitationsPath: s.given("citations_path"),
 		Mode: s.line.get("mode"), Reason: s.reason()}
 	if in.Mode == step.PackGiven {
-		r, err := s.open()
-		if err != nil {
-			return err
-		}
-		defer r.Close()
 		in.FixtureSummariesDir = r.Path(r.Layout().SummariesDir)
 		for name, digest := range s.change.files {
 			if kept, err := s.kept.Folder().Read(name); err == nil && codec.DigestBytes(kept) == digest && name != r.Layout().SummaryPack {
@@ -285,12 +270,7 @@ func leased(s *scene) error {
 }
 
 // searched makes what was found again from the archive.
-func searched(s *scene) error {
-	r, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func searched(s *scene, r *run.Run) error {
 	doc, err := sourcing.SearchAgain(s.ctx, r, s.line.entry)
 	if err != nil {
 		return err
@@ -306,12 +286,7 @@ func searched(s *scene) error {
 }
 
 // readingsTaken writes what second readers said into the document of the claims.
-func readingsTaken(s *scene) error {
-	r, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func readingsTaken(s *scene, r *run.Run) error {
 	taken, err := sentences.RecordReadings(s.ctx, r)
 	if err == nil && !taken {
 		err = tidegate.Errorf(tidegate.InvalidState, nil, "not every part that waits for it was read")
@@ -320,15 +295,10 @@ func readingsTaken(s *scene) error {
 }
 
 // sentBack writes the review by which the rule sends a report back.
-func sentBack(s *scene) error {
+func sentBack(s *scene, r *run.Run) error {
 	if s.line.entry.Get("made_by").Get("actor").Str() != string(tidegate.Rule) {
 		return errGiven
 	}
-	r, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	refused, err := sentences.SendBack(s.ctx, r)
 	if err == nil && refused == 0 {
 		err = tidegate.Errorf(tidegate.InvalidState, nil, "no sentence of the report is refused")
@@ -397,110 +367,79 @@ func shown(v *codec.Value) string {
 	return tidegate.Cut(string(text))
 }
 
-// Operations that do again what a decision, or a failure, wrote into manifest, policy
-// or the folder of a job. The decision itself is taken from the log; its effect on the
-// documents is compared.
-
-func (s *scene) update(change func(u *run.Update) error) error {
-	r, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	_, err = r.Update(s.ctx, change)
-	return err
+func statusSet(s *scene, u *run.Update) error {
+	return u.SetStatus(run.Status(s.line.get("status")), s.reason())
 }
 
-func statusSet(s *scene) error {
-	return s.update(func(u *run.Update) error { return u.SetStatus(run.Status(s.line.get("status")), s.reason()) })
-}
-
-func failed(s *scene) error {
+func failed(s *scene, u *run.Update) error {
 	failure := run.Failure{}
-	text, err := codec.MarshalLine(s.args)
-	if err == nil {
-		err = json.Unmarshal(text, &failure)
-	}
-	if err != nil {
+	if err := s.args.Decode(&failure); err != nil {
 		return tidegate.Errorf(tidegate.InvalidState, nil, "the log does not say what failed: %w", err)
 	}
 	failure.Kind, failure.Message = s.line.get("failure"), s.line.get("message")
-	return s.update(func(u *run.Update) error { return u.Fail(run.Status(s.line.get("status")), failure, s.reason()) })
+	return u.Fail(run.Status(s.line.get("status")), failure, s.reason())
 }
 
-func progressed(s *scene) error {
+func progressed(s *scene, u *run.Update) error {
 	label := s.line.get("progress")
-	return s.update(func(u *run.Update) error {
-		return u.Progress(strings.TrimSuffix(s.reason(), " [progress:"+label+"]"), label)
-	})
+	return u.Progress(strings.TrimSuffix(s.reason(), " [progress:"+label+"]"), label)
 }
 
 // manifestSet does another edit of the manifest: a limit, or that a person accepted
 // failures.
-func manifestSet(s *scene) error {
+func manifestSet(s *scene, u *run.Update) error {
 	switch s.line.event {
 	case run.EventLimit:
 		to, _ := s.line.entry.Get("to").Int()
-		return s.update(func(u *run.Update) error { return u.SetLimit(s.line.get("limit"), to, s.reason()) })
+		return u.SetLimit(s.line.get("limit"), to, s.reason())
 	case run.EventAccepted:
-		return accepted(s)
+		return accept(u, s.line)
 	}
 	return tidegate.Errorf(tidegate.InvalidState, nil, "no rule writes a manifest for the event %q", tidegate.Cut(string(s.line.event)))
 }
 
-func accepted(s *scene) error {
-	return s.update(func(u *run.Update) error { return accept(u, s.line, s.args) })
-}
-
 // accept stages that a person accepted failures, as a line says.
-func accept(u *run.Update, l line, args *codec.Value) error {
-	why, reason := args.Get("why").Str(), l.get("reason")
-	if gate := args.Get("gate"); gate != nil {
+func accept(u *run.Update, l line) error {
+	why, reason := l.args().Get("why").Str(), l.get("reason")
+	if gate := l.args().Get("gate"); gate != nil {
 		return u.AcceptGateFailures(gate.Str(), why, reason)
 	}
 	return u.AcceptFailures(run.Status(l.get("status")), why, reason)
 }
 
-// policySet does an edit of the policy: a limit of the budget, how sentences are
-// checked, how agents are kept, or a person's yes to the plan.
-func policySet(s *scene) error {
-	if s.line.event == run.EventConfinement {
-		return s.update(func(u *run.Update) error { return u.SetConfinement(run.ConfinementIn(s.line.entry)) })
-	}
-	if s.line.event == run.EventLimit && s.line.get("limit") == run.EvidenceKey {
-		return s.update(s.evidenceSet)
-	}
-	if s.line.event == run.EventLimit {
+// policySet does an edit of the policy: how agents are kept, how sentences are checked,
+// a limit of the budget, or a person's yes to the plan.
+func policySet(s *scene, u *run.Update) error {
+	limit := s.line.get("limit")
+	switch {
+	case s.line.event == run.EventConfinement:
+		return u.SetConfinement(run.ConfinementIn(s.line.entry))
+	case s.line.event == run.EventLimit && limit == run.EvidenceKey:
+		var choice run.EvidenceChoice
+		if err := s.line.entry.Get("to").Decode(&choice); err != nil {
+			return tidegate.Errorf(tidegate.InvalidState, nil, "the log does not say what was chosen: %w", err)
+		}
+		return u.ChooseEvidence(choice)
+	case s.line.event == run.EventLimit:
 		to, _ := s.line.entry.Get("to").Float()
-		_, err := stage.Limit(s.ctx, s.desk, stage.LimitInput{ManifestPath: s.manifestPath(), Name: s.line.get("limit"), Value: to, Reason: s.reason()})
-		return err
+		return run.Unfinished(func(u *run.Update) error {
+			_, err := stage.SetBudget(u, stage.LimitInput{Name: limit, Value: to, Reason: s.reason()})
+			return err
+		})(u)
 	}
-	return s.update(func(u *run.Update) error { return u.PlanConfirmed(s.line.get("perspectives"), s.reason()) })
-}
-
-// evidenceSet stages that every sentence is checked from then on, or what a person chose
-// of it.
-func (s *scene) evidenceSet(u *run.Update) error {
-	var choice run.EvidenceChoice
-	text, err := codec.MarshalLine(s.line.entry.Get("to"))
-	if err == nil {
-		err = json.Unmarshal(text, &choice)
-	}
-	if err != nil {
-		return tidegate.Errorf(tidegate.InvalidState, nil, "the log does not say what was chosen: %w", err)
-	}
-	return u.ChooseEvidence(choice)
+	return u.PlanConfirmed(s.line.get("perspectives"), s.reason())
 }
 
 // retried gives a job its tries again, as a person did. The run keeps only the last of
 // these decisions, and prompts show the one that stood then.
-func retried(s *scene) error {
-	return s.update(func(u *run.Update) error {
-		if l, ok := s.has(func(l line) bool { return l.event == run.EventAccepted && l.args() != nil }); ok {
-			if err := accept(u, l, l.args()); err != nil {
+func retried(s *scene, u *run.Update) error {
+	for _, l := range s.change.lines {
+		if l.event == run.EventAccepted && l.args() != nil {
+			if err := accept(u, l); err != nil {
 				return err
 			}
+			break
 		}
-		return u.ForgetAttempts(s.line.get("job_id"), s.line.get("note"))
-	})
+	}
+	return u.ForgetAttempts(s.line.get("job_id"), s.line.get("note"))
 }

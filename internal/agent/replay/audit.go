@@ -1,14 +1,12 @@
 package replay
 
 import (
-	"bytes"
 	"context"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
-	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/rule/reading"
@@ -94,63 +92,33 @@ func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, p
 		return "", nil, err
 	}
 	defer a.Close()
-	shown, err := auditPage(ctx, a)
-	if err != nil {
+	if _, err := a.Kept(); err != nil {
 		return a.ID(), nil, err
 	}
-	files, left, err := seal.FilesOf(a.Folder(), inAudit, a.Named())
-	if err != nil {
-		return a.ID(), nil, err
+	s, err := subjectOfAudit(ctx, a)
+	if err == nil {
+		data, err = s.seal(ctx, desk, key, program, wacz, nil)
 	}
-	files = append(files, seal.File{Name: sealedHTML, Data: shown})
-	check := Unsealed{RunID: a.ID(), Program: program}
-	if err := check.examineAudit(ctx, desk, files, program); err != nil {
-		return a.ID(), nil, err
-	}
-	if !check.Pass {
-		why := "nothing of it can be done again by rule"
-		for _, f := range check.Findings {
-			why = f.Message
-		}
-		return a.ID(), nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", path), "a seal of this audit would not verify: %s", why)
-	}
-	at := desk.Stamp()
-	about := codec.Of(tidegate.Pairs("audit_id", a.ID(), "question", "the audit of "+a.ReportName(), "created_at", a.Created(), "program", program, "sealed_at", at, leftOut, left))
-	if !wacz {
-		var out bytes.Buffer
-		err = seal.Write(ctx, &out, key, files, about)
-		return a.ID(), out.Bytes(), err
-	}
-	more, err := webOfAudit(ctx, a, shown, at)
-	if err != nil {
-		return a.ID(), nil, err
-	}
-	data, err = more.write(ctx, key, files, about)
 	return a.ID(), data, err
 }
 
-// auditPage is the page of an audit.
-func auditPage(ctx context.Context, a *audit.Audit) ([]byte, error) {
-	result, err := a.Result(ctx)
+// subjectOfAudit is an audit with its page, as they come out again.
+func subjectOfAudit(ctx context.Context, a *audit.Audit) (*subject, error) {
+	result, err := a.Again(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return paper.AuditOf(result).HTML(), nil
+	s := &subject{noun: "audit", below: inAudit, id: a.ID(), question: "the audit of " + a.ReportName(), created: a.Created(),
+		folder: a.Folder(), named: a.Named(), trust: result.Report().Summary, pages: func() (*archive.List, error) { return a.Pages(), nil },
+		shown: []seal.File{{Name: sealedHTML, Data: paper.AuditOf(result).HTML()}}}
+	for i := range result.Sources {
+		s.sources = append(s.sources, cited{result.Sources[i].Title, []string{result.Sources[i].URL}})
+	}
+	return s, nil
 }
 
-// examineAudit holds the files of a sealed audit against themselves.
-func (u *Unsealed) examineAudit(ctx context.Context, desk run.Desk, files []seal.File, program string) error {
-	u.Findings, u.Decisions, u.Confinement = []run.Finding{}, []run.Decided{}, []run.Confinement{}
-	laid, err := artifact.NewReplica()
-	if err != nil {
-		return err
-	}
-	defer laid.Close()
-	others, err := u.lay(laid, files, inAudit)
-	if err != nil {
-		return err
-	}
-	desk.Reach = laid.At(unsealedAt)
+// lookAtAudit is [Unsealed.lookAtRun] for an audit.
+func (u *Unsealed) lookAtAudit(ctx context.Context, desk run.Desk, program string, then func(*subject) error) error {
 	path := filepath.Join(unsealedAt, audit.File)
 	verified, err := audit.Verify(ctx, desk, path, program)
 	if err != nil {
@@ -167,22 +135,10 @@ func (u *Unsealed) examineAudit(ctx context.Context, desk run.Desk, files []seal
 	if u.Replay, err = auditAgain(ctx, a, program); err != nil {
 		return err
 	}
-	if again, err := auditPage(ctx, a); err == nil {
-		u.Replay.Steps = append(u.Replay.Steps, same(sealedHTML, others[sealedHTML], again))
-	}
-	if u.wacz {
-		again, err := webOfAudit(ctx, a, others[sealedHTML], u.SealedAt)
-		if err != nil {
-			return err
-		}
-		u.Replay.Steps = append(u.Replay.Steps, again.compare(others)...)
-	}
-	result, err := a.Again(ctx)
+	s, err := subjectOfAudit(ctx, a)
 	if err != nil {
 		return err
 	}
-	u.Trust = result.Report().Summary
-	u.Replay.Pass = u.Replay.differ() == 0
-	u.Pass = verified.Pass && u.Replay.Pass
-	return nil
+	u.Pass = verified.Pass
+	return then(s)
 }

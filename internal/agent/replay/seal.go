@@ -19,7 +19,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
-	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
@@ -45,11 +44,7 @@ const leftOut = "left_out"
 // not verify, with why, the errors of [reporting.ReadReport] and [seal.Write], and
 // READ_FAILED.
 func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) ([]byte, error) {
-	s, err := sealable(ctx, r, program)
-	if err != nil {
-		return nil, err
-	}
-	return s.sign(ctx, r, key, program, wacz)
+	return sealRun(ctx, r, key, program, wacz, nil)
 }
 
 // SealAndState is [Seal], and makes in-toto statements about the files that it seals.
@@ -57,84 +52,115 @@ func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz b
 // It returns INVALID_STATE for a run that has a gate which does not count as passed or does
 // not say what it judged, too, and the errors of [seal.Attest].
 func SealAndState(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) (sealed, statements []byte, err error) {
-	s, err := sealable(ctx, r, program)
-	if err != nil {
-		return nil, nil, err
-	}
-	if statements, err = state(ctx, r.Desk(), s.files, key, program); err != nil {
-		return nil, nil, err
-	}
-	sealed, err = s.sign(ctx, r, key, program, wacz)
+	sealed, err = sealRun(ctx, r, key, program, wacz, func(laid *run.Run, files []seal.File) (err error) {
+		statements, err = state(ctx, laid, files, key, program)
+		return err
+	})
 	return sealed, statements, err
 }
 
-// contents are what of a run is sealed.
-type contents struct {
-	files    []seal.File
-	left     []string // the files of the run that its log does not record
-	reported reporting.Reported
-}
-
-func (s contents) sign(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) ([]byte, error) {
-	at := r.Desk().Stamp()
-	about := codec.Of(tidegate.Pairs("run_id", r.ID(), "question", r.Manifest().Query(),
-		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", at, leftOut, s.left))
-	var out bytes.Buffer
-	if !wacz {
-		err := seal.Write(ctx, &out, key, s.files, about)
-		return out.Bytes(), err
-	}
-	more, err := webOfRun(ctx, r, s.reported, at)
+func sealRun(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool, also stating) ([]byte, error) {
+	s, err := subjectOfRun(ctx, r, program)
 	if err != nil {
 		return nil, err
 	}
-	return more.write(ctx, key, s.files, about)
+	if s.named, err = r.Named(); err != nil {
+		return nil, err
+	}
+	return s.seal(ctx, r.Desk(), key, program, wacz, also)
 }
 
-// sealable are the files of a run with its report, as they would verify once they are
-// sealed. It returns the errors of [Seal].
-func sealable(ctx context.Context, r *run.Run, program string) (s contents, err error) {
-	if s.reported, err = reporting.ReadReport(ctx, r, false, program); err != nil {
-		return s, err
-	}
-	named, err := r.Named()
+// subject is what a seal is about, a run or an audit, as it lies in its folder.
+type subject struct {
+	noun, below string // run or audit, and where its files lie in the seal
+	id          string
+	question    string
+	created     any
+	folder      *artifact.Folder
+	named       seal.Recorded // of its files, those of which its log speaks
+	run         *run.Run      // nil for an audit
+	shown       []seal.File   // what is drawn from it, its page first
+	trust       string
+	pages       func() (*archive.List, error)
+	sources     []cited
+}
+
+// cited is a page that a report cites, under the addresses by which it may be archived.
+type cited struct {
+	title string
+	urls  []string
+}
+
+// stating is done with a run as it will be sealed, once that would verify.
+type stating func(laid *run.Run, files []seal.File) error
+
+// subjectOfRun is a run with its report. It returns the errors of [reporting.ReadReport].
+func subjectOfRun(ctx context.Context, r *run.Run, program string) (*subject, error) {
+	reported, err := reporting.ReadReport(ctx, r, false, program)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	if s.files, s.left, err = seal.FilesOf(r.Folder(), inRun, named); err != nil {
-		return s, err
+	made := reported.Report
+	s := &subject{noun: "run", below: inRun, id: r.ID(), question: r.Manifest().Query(), created: r.Manifest().Doc().Get("created_at"),
+		folder: r.Folder(), run: r, trust: made.Trust, pages: func() (*archive.List, error) { return sourcing.Pages(ctx, r) },
+		shown: []seal.File{{Name: sealedHTML, Data: made.HTML()}, {Name: sealedMarkdown, Data: made.Markdown()}}}
+	for i := range reported.Records {
+		record := &reported.Records[i]
+		s.sources = append(s.sources, cited{record.Title, []string{record.URL, record.ReplacedBy, record.URLOriginal, record.NormalizedURL}})
 	}
-	made := s.reported.Report
-	s.files = append(s.files, seal.File{Name: sealedHTML, Data: made.HTML()}, seal.File{Name: sealedMarkdown, Data: made.Markdown()})
-	return s, holds(ctx, r, s.files, program)
+	return s, nil
 }
 
-// holds returns TAMPERED for files of a run that would not verify once they are sealed,
-// with all that is wrong with them.
-func holds(ctx context.Context, r *run.Run, files []seal.File, program string) error {
-	out := Unsealed{RunID: r.ID(), Program: program}
-	if err := out.examine(ctx, r.Desk(), files, program); err != nil || out.Pass {
-		return err
+// seal puts the subject into one signed file. It returns TAMPERED for files that would not
+// verify once they are sealed, with all that is wrong with them.
+func (s *subject) seal(ctx context.Context, desk run.Desk, key *seal.Key, program string, wacz bool, also stating) ([]byte, error) {
+	files, left, err := seal.FilesOf(s.folder, s.below, s.named)
+	if err != nil {
+		return nil, err
 	}
+	files = append(files, s.shown...)
+	check := Unsealed{RunID: s.id, Program: program, audit: s.run == nil}
+	if err := check.examine(ctx, desk, files, program, also); err != nil {
+		return nil, err
+	}
+	if !check.Pass {
+		return nil, check.refusal(s)
+	}
+	at := desk.Stamp()
+	about := codec.Of(tidegate.Pairs(s.noun+"_id", s.id, "question", s.question, "created_at", s.created, "program", program, "sealed_at", at, leftOut, left))
+	var out bytes.Buffer
+	if !wacz {
+		err := seal.Write(ctx, &out, key, files, about)
+		return out.Bytes(), err
+	}
+	more, err := s.web(ctx, s.shown[0].Data, at)
+	if err != nil {
+		return nil, err
+	}
+	return more.write(ctx, key, files, about)
+}
+
+// refusal is TAMPERED with all for which a subject would not verify.
+func (u *Unsealed) refusal(s *subject) error {
 	why := []string{}
-	for _, f := range out.Findings {
+	for _, f := range u.Findings {
 		if f.Level == "error" {
 			why = append(why, f.Message)
 		}
 	}
-	for _, s := range out.Replay.Steps {
+	for _, s := range u.Replay.Steps {
 		if !s.Same {
 			why = append(why, s.What+": "+s.Difference)
 		}
 	}
 	if len(why) == 0 {
-		why = []string{"nothing of the run can be done again by rule"}
+		why = []string{"nothing of the " + s.noun + " can be done again by rule"}
 	}
 	more := ""
 	if n := len(why) - 1; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)
 	}
-	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", r.ID(), "why", why), "a seal of this run would not verify: %s%s", why[0], more)
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs(s.noun+"_id", s.id, "why", why), "a seal of this %s would not verify: %s%s", s.noun, why[0], more)
 }
 
 // Unsealed is the result of [Unseal].
@@ -187,25 +213,52 @@ func Unseal(ctx context.Context, desk run.Desk, in UnsealInput) (Unsealed, error
 	}
 	if id := about.Get("audit_id").Str(); id != "" {
 		out.RunID, out.audit = id, true
-		return out, out.examineAudit(ctx, desk, sealed.Files, in.Program)
 	}
-	err = out.examine(ctx, desk, sealed.Files, in.Program)
+	err = out.examine(ctx, desk, sealed.Files, in.Program, nil)
 	return out, err
 }
 
-// examine holds the files of a sealed run against themselves. Program is the one that
-// does it; the reports name the one that sealed the run.
-func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File, program string) error {
+// examine holds the files of a sealed run or audit against themselves. Program is the one
+// that does it; the reports name the one that sealed the run.
+func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File, program string, also stating) error {
+	u.Findings, u.Decisions, u.Confinement = []run.Finding{}, []run.Decided{}, []run.Confinement{}
 	laid, err := artifact.NewReplica()
 	if err != nil {
 		return err
 	}
 	defer laid.Close()
-	reports, err := u.lay(laid, files, inRun)
+	beside, err := u.lay(laid, files)
 	if err != nil {
 		return err
 	}
 	desk.Reach = laid.At(unsealedAt)
+	look := u.lookAtRun
+	if u.audit {
+		look = u.lookAtAudit
+	}
+	return look(ctx, desk, program, func(s *subject) error {
+		for _, again := range s.shown {
+			u.Replay.Steps = append(u.Replay.Steps, same(again.Name, beside[again.Name], again.Data))
+		}
+		if u.wacz {
+			again, err := s.web(ctx, beside[sealedHTML], u.SealedAt)
+			if err != nil {
+				return err
+			}
+			u.Replay.Steps = append(u.Replay.Steps, again.compare(beside)...)
+		}
+		u.Trust = s.trust
+		u.Replay.Pass = u.Replay.Pass && u.Replay.differ() == 0
+		if u.Pass = u.Pass && u.Replay.Pass; u.Pass && also != nil {
+			return also(s.run, files)
+		}
+		return nil
+	})
+}
+
+// lookAtRun verifies and replays the run that is laid out, and then compares what is drawn
+// from it.
+func (u *Unsealed) lookAtRun(ctx context.Context, desk run.Desk, program string, then func(*subject) error) error {
 	manifest := filepath.Join(unsealedAt, run.ManifestFile)
 	verified, err := run.Verify(ctx, desk, run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
 	if err != nil {
@@ -221,34 +274,25 @@ func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File
 		u.Replay = Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}
 		return nil // the findings say why
 	}
-	replayed, err := Run(ctx, r, program)
+	if u.Replay, err = Run(ctx, r, program); err != nil {
+		return err
+	}
+	s, err := subjectOfRun(ctx, r, u.Program)
 	if err != nil {
 		return err
 	}
-	reported, err := reporting.ReadReport(ctx, r, false, u.Program)
-	if err != nil {
-		return err
-	}
-	u.Replay, u.Trust = replayed, reported.Report.Trust
-	for _, again := range []seal.File{{Name: sealedHTML, Data: reported.Report.HTML()}, {Name: sealedMarkdown, Data: reported.Report.Markdown()}} {
-		u.Replay.Steps = append(u.Replay.Steps, same(again.Name, reports[again.Name], again.Data))
-	}
-	if u.wacz {
-		again, err := webOfRun(ctx, r, reported, u.SealedAt)
-		if err != nil {
-			return err
-		}
-		u.Replay.Steps = append(u.Replay.Steps, again.compare(reports)...)
-	}
-	u.Replay.Pass = replayed.Pass && u.Replay.differ() == 0
-	u.Pass = verified.Pass && u.Replay.Pass
-	return nil
+	u.Pass = verified.Pass
+	return then(s)
 }
 
 // lay lays out the files of a sealed run or audit, which lie below a folder of the seal,
 // and returns the others by their names.
-func (u *Unsealed) lay(laid *artifact.Replica, files []seal.File, below string) (others map[string][]byte, err error) {
+func (u *Unsealed) lay(laid *artifact.Replica, files []seal.File) (others map[string][]byte, err error) {
 	others = map[string][]byte{}
+	below := inRun
+	if u.audit {
+		below = inAudit
+	}
 	for _, file := range files {
 		name, own := strings.CutPrefix(file.Name, below)
 		if u.wacz && file.Name == waczArchive {
@@ -324,21 +368,7 @@ const GateType = "https://tidegate.dev/gate/v1"
 // with key, one a line: for each gate one about the files that its judge read, and last one
 // about all files of the run. Files have the names that they have in a seal of the run. It
 // reads the files that were verified, and nothing of the folder.
-func state(ctx context.Context, desk run.Desk, files []seal.File, key *seal.Key, program string) ([]byte, error) {
-	laid, err := artifact.NewReplica()
-	if err != nil {
-		return nil, err
-	}
-	defer laid.Close()
-	if _, err := (&Unsealed{}).lay(laid, files, inRun); err != nil {
-		return nil, err
-	}
-	desk.Reach = laid.At(unsealedAt)
-	r, err := run.Open(ctx, desk, filepath.Join(unsealedAt, run.ManifestFile))
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
+func state(ctx context.Context, r *run.Run, files []seal.File, key *seal.Key, program string) ([]byte, error) {
 	digests := map[string]string{}
 	var all []seal.Subject
 	for _, f := range files {
@@ -398,43 +428,15 @@ const (
 // an index of answers, and a list of pages. All of it follows from the rest.
 type web []seal.File
 
-// cited is a page that a report cites, under the addresses by which it may be archived.
-type cited struct {
-	title string
-	urls  []string
-}
-
-// webOfRun is for a run whose report is sealed at a time.
-func webOfRun(ctx context.Context, r *run.Run, reported reporting.Reported, at string) (web, error) {
-	pages, err := sourcing.Pages(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	var sources []cited
-	for i := range reported.Records {
-		record := &reported.Records[i]
-		sources = append(sources, cited{record.Title, []string{record.URL, record.ReplacedBy, record.URLOriginal, record.NormalizedURL}})
-	}
-	return webOf(ctx, pages, reported.Report.Question, reported.Report.HTML(), sources, at)
-}
-
-// webOfAudit is for an audit that is shown by a page.
-func webOfAudit(ctx context.Context, a *audit.Audit, shown []byte, at string) (web, error) {
-	result, err := a.Again(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var sources []cited
-	for i := range result.Sources {
-		sources = append(sources, cited{result.Sources[i].Title, []string{result.Sources[i].URL}})
-	}
-	return webOf(ctx, a.Pages(), "the audit of "+a.ReportName(), shown, sources, at)
-}
-
-func webOf(ctx context.Context, pages *archive.List, title string, report []byte, sources []cited, at string) (web, error) {
+// web is for a subject that is shown by a page, and sealed at a time.
+func (s *subject) web(ctx context.Context, report []byte, at string) (web, error) {
 	when, ok := tidegate.ParseTime(at)
 	if !ok {
 		return nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("sealed_at", at), "the seal does not say when it was made")
+	}
+	pages, err := s.pages()
+	if err != nil {
+		return nil, err
 	}
 	lines, err := pages.Index(ctx, "archive.warc.gz")
 	if err != nil {
@@ -457,8 +459,8 @@ func webOf(ctx context.Context, pages *archive.List, title string, report []byte
 		list.Write(append(line, '\n'))
 		return err
 	}
-	err = add(0, seal.ReportURL, at, "Report: "+title)
-	for i, source := range sources {
+	err = add(0, seal.ReportURL, at, "Report: "+s.question)
+	for i, source := range s.sources {
 		n := slices.IndexFunc(source.urls, func(url string) bool { return found[url] != "" })
 		if n >= 0 && err == nil {
 			err = add(i+1, source.urls[n], found[source.urls[n]], source.title)

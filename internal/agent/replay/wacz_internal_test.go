@@ -31,7 +31,8 @@ func TestNoPagePassesForTheReport(t *testing.T) {
 	folder := must.Get(artifact.Everywhere.Open("run", dir))(t)
 	defer folder.Close()
 	pages := must.Get(archive.Open(t.Context(), folder, "a.warc.gz", func(string) bool { return true }))(t)
-	made := must.Get(webOf(t.Context(), &pages.List, "q\n", []byte("the report"), nil, "2026-05-03T12:00:00.000Z"))(t)
+	s := &subject{question: "q\n", pages: func() (*archive.List, error) { return &pages.List, nil }}
+	made := must.Get(s.web(t.Context(), []byte("the report"), "2026-05-03T12:00:00.000Z"))(t)
 	var reports, lines int
 	for line := range strings.Lines(string(made[1].Data)) {
 		lines++

@@ -250,7 +250,7 @@ func (w *walk) unexplained(ctx context.Context, c change, given map[int]bool) er
 			w.step(w.name(l), "it does not come out again")
 		case i == cause || !given[l.number] || operationOf(l) == nil:
 		case l.kind == "gates_write":
-			rehearsed, err := w.rehearse(ctx, c, l, rejudged)
+			rehearsed, err := w.rehearse(ctx, c, l, onRun(rejudged))
 			if err != nil {
 				return err
 			}

@@ -261,6 +261,15 @@ func OrNull(text string) *Value {
 	return Of(text)
 }
 
+// Decode reads v into what into points to, as JSON is read into a value of its type.
+func (v *Value) Decode(into any) error {
+	data, err := MarshalLine(v)
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	return err
+}
+
 // NewObject is an object without members.
 func NewObject() *Value { return newValue(Object) }
 

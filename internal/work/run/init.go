@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -520,11 +519,7 @@ type First struct {
 // how.
 func (r *Run) FirstDocuments(created *codec.Value) ([]First, error) {
 	var in InitInput
-	text, err := codec.MarshalLine(created.Get(argsKey))
-	if err == nil {
-		err = json.Unmarshal(text, &in)
-	}
-	if err != nil {
+	if err := created.Get(argsKey).Decode(&in); err != nil {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID()), "the log does not say how the run was created: %w", err)
 	}
 	root := r.manifest.doc.Get("artifacts").Get("root").Str()

@@ -118,8 +118,7 @@ type Asked struct {
 func askedIn(doc *codec.Value) (a Asked) {
 	for _, m := range doc.Members() {
 		read := a
-		data, err := codec.MarshalLine(tidegate.Pairs(m.Key, m.Value))
-		if err == nil && json.Unmarshal(data, &read) == nil {
+		if codec.Of(tidegate.Pairs(m.Key, m.Value)).Decode(&read) == nil {
 			a = read
 		}
 	}

@@ -191,7 +191,7 @@ func Limit(ctx context.Context, desk run.Desk, in LimitInput) (LimitResult, erro
 	}
 	set := setLimit
 	if slices.Contains(run.BudgetNames(), in.Name) {
-		set = setBudget
+		set = SetBudget
 	}
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *LimitResult) error {
 		*out = LimitResult{RunID: r.ID(), Limit: in.Name, To: in.Value}
@@ -225,9 +225,9 @@ func setLimit(u *run.Update, in LimitInput) (from float64, err error) {
 	return from, u.SetLimit(in.Name, int64(in.Value), "operator-cli limit: "+cmp.Or(run.Note(in.Reason), "set by a person"))
 }
 
-// setBudget sets a value of the budget. A run that stopped because its budget was used up
+// SetBudget sets a value of the budget. A run that stopped because its budget was used up
 // goes on.
-func setBudget(u *run.Update, in LimitInput) (from float64, err error) {
+func SetBudget(u *run.Update, in LimitInput) (from float64, err error) {
 	policy, err := u.Run().Policy()
 	if err != nil {
 		return 0, err
