@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ type Player struct {
 	Pause func(ctx context.Context) error
 
 	whole io.Writer // takes all where Out is shown a part, else nil
+	lost  error     // why the output takes nothing more
 }
 
 // Play unpacks the sample data and plays the story. A terminal on which it plays on without
@@ -65,10 +67,10 @@ func (p *Player) Play(ctx context.Context) error {
 }
 
 func (p *Player) act(ctx context.Context, number int, a action) error {
-	if err := ctx.Err(); err != nil {
+	p.printf("%s\n\n", p.strong("$ "+a.line()))
+	if err := cmp.Or(ctx.Err(), p.lost); err != nil {
 		return err
 	}
-	p.printf("%s\n\n", p.strong("$ "+a.line()))
 	if a.show != "" {
 		text, err := os.ReadFile(filepath.Join(p.Folder, filepath.FromSlash(a.show)))
 		if err != nil {
@@ -120,10 +122,12 @@ func (p *Player) short(print func(out io.Writer)) {
 	s.end()
 }
 
-// printf ignores errors: where the output is gone, there is nobody to report them to.
+// printf prints until the output is lost.
 func (p *Player) printf(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	_, _ = io.WriteString(p.Out, text)
+	if _, err := io.WriteString(p.Out, text); err != nil && p.lost == nil {
+		p.lost = tidegate.Errorf(tidegate.WriteFailed, nil, "the story cannot be printed: %w", err)
+	}
 	if p.whole != nil {
 		_, _ = p.whole.Write(colors().ReplaceAll([]byte(text), nil))
 	}

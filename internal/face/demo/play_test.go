@@ -29,6 +29,18 @@ func TestACommandThatEndsOtherwiseEndsTheStory(t *testing.T) {
 	}
 }
 
+func TestALostOutputEndsTheStory(t *testing.T) {
+	in, out := io.Pipe()
+	must.Do(t, in.CloseWithError(errors.New("no space left")))
+	player := &demo.Player{Out: out, Folder: filepath.Join(t.TempDir(), "demo"), Run: func(context.Context, []string, io.Writer) int {
+		t.Error("a command runs that nobody sees")
+		return 0
+	}}
+	if err := player.Play(t.Context()); tidegate.CodeOf(err) != tidegate.WriteFailed || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTheStoryNeedsAFolderOfItsOwn(t *testing.T) {
 	folder := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(folder, "precious.txt"), []byte("x"), 0o600))
