@@ -10,19 +10,28 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
-// noSuchCommand refuses a word where a group expects one of its commands.
+// noSuchCommand refuses a word where a group expects one of its commands. A word that a
+// group below has is probably meant with its group.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
+	var names, below []string
 	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		names = append(names, c.Name())
+		if slices.ContainsFunc(c.Commands(), func(sub *cobra.Command) bool { return sub.Name() == args[0] }) {
+			below = append(below, c.Name()+" "+args[0])
 		}
 	}
+	hint := "did you mean " + strings.Join(below, " or ") + "?"
+	if len(below) == 0 {
+		hint = meant(args[0], "", names, cmd)
+	}
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("command", tidegate.Cut(args[0])),
-		"unknown command %q for %q; %s", tidegate.Cut(args[0]), cmd.CommandPath(), meant(args[0], "", names, cmd))
+		"unknown command %q for %q; %s", tidegate.Cut(args[0]), cmd.CommandPath(), hint)
 }
 
 // wrongFlag says which flag was probably meant by one that does not exist.
