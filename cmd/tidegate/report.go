@@ -31,7 +31,7 @@ func reportCommand(env *catalog.Env) cli.Command {
 		Path:     "report",
 		Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id, the beginning of it, or its folder"}},
 		Flags: []tool.Flag{
-			{Name: "format", About: "how to print the report (default text on a terminal, else markdown)", Enum: formats},
+			{Name: "format", About: "how to print the report (default by the ending of the file, else text on a terminal, else markdown)", Enum: formats},
 			{Name: "output", About: "the `file` to write instead of printing", Kind: tool.PathFlag},
 			{Name: "partial", About: "show what there is of a run that is not completed", Kind: tool.Switch},
 		},
@@ -57,13 +57,13 @@ func exportReport(ctx context.Context, call cli.Invocation, reported reporting.R
 	if format == "" && onTerminal {
 		format = "text"
 	}
-	var binary []string
+	var files []string // the formats that a terminal cannot show
 	for _, f := range reporting.Formats {
-		if format == "" && (f.Binary || f.Name == "html") && strings.EqualFold(filepath.Ext(path), "."+f.Ending) {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", path), "%s would be Markdown: add --format %s, or name another file", filepath.Base(path), f.Name)
+		if format == "" && path != "" && strings.EqualFold(filepath.Ext(path), "."+f.Ending) {
+			format = f.Name
 		}
-		if f.Binary {
-			binary = append(binary, f.Name)
+		if f.Binary || f.Name == "html" && onTerminal {
+			files = append(files, f.Name)
 		}
 	}
 	var beside []paper.File
@@ -71,8 +71,8 @@ func exportReport(ctx context.Context, call cli.Invocation, reported reporting.R
 	var data []byte
 	var err error
 	switch {
-	case path == "" && slices.Contains(binary, format):
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", nil), "--format %s needs --output FILE: it is no text", format)
+	case path == "" && slices.Contains(files, format):
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", nil), "--format %s needs --output FILE: it is not for a terminal", format)
 	case format == "text" && onTerminal:
 		data = reported.Report.Text(call.Terminal.Width, call.Terminal.Color)
 	case format == "markdown" && path != "":

@@ -23,8 +23,8 @@ func (p *Program) show(result tool.Result, format string) error {
 		return result.Err
 	default:
 		if document, ok, err := result.Export(format); ok || err != nil {
-			if err == nil && p.Terminal.Width > 0 && bytes.IndexByte(document, 0) >= 0 {
-				err = tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("format", format), "--format %s is not text: write it to a file, with > FILE", format)
+			if err == nil && p.Terminal.Width > 0 {
+				err = tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("format", format), "--format %s is not for a terminal: add > FILE.%[1]s", format)
 			}
 			if err != nil {
 				return err
