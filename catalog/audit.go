@@ -56,7 +56,7 @@ func (e tools) fillReport(ctx context.Context, typed tool.Typed, args *codec.Val
 			return err
 		}
 		args.Set("report", codec.Of(string(data)))
-	case strings.HasPrefix(name, "https://"), strings.HasPrefix(name, "http://"):
+	case strings.Contains(name, "://"):
 		args.Set("url", codec.Of(name))
 	case name != "":
 		if !filepath.IsAbs(name) {

@@ -227,7 +227,7 @@ func (in *Input) fetchReport(ctx context.Context, fetch sourcing.Fetch) (name st
 	}
 	page := sourcing.PageOf(last)
 	if page.Status < 200 || page.Status > 299 {
-		return "", nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("url", in.URL, "status", page.Status), "the report at %s cannot be fetched: %s", tidegate.Cut(in.URL), cmp.Or(last.Detail, string(last.Kind)))
+		return "", nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("url", in.URL, "help", "save it from your browser, and audit the file"), "the report at %s cannot be fetched: %s", tidegate.Cut(in.URL), cmp.Or(last.Detail, string(last.Kind)))
 	}
 	name = filepath.Base(strings.TrimRight(strings.SplitN(in.URL, "?", 2)[0], "/"))
 	if kind := page.ContentType; strings.HasPrefix(kind, "text/html") && !strings.HasSuffix(name, ".html") {
@@ -350,7 +350,7 @@ func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, 
 		return a.keep(context.WithoutCancel(ctx), desk, batch)
 	})
 	if err == nil && asked > 0 && answered == 0 {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", "none of these hosts exists, or nothing leads to the network; --pages takes saved pages"),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", "see whether a host exists, and what `tidegate doctor` says of network and proxy; --pages takes saved pages"),
 			"not one of %s could be reached: %s", report.Counted(asked, "source"), tidegate.Cut(why))
 	}
 	if err != nil {

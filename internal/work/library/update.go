@@ -213,7 +213,7 @@ func (f *fetched) offline() error {
 	if asked == 0 {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", "none of these hosts exists any more, or nothing leads to the network; nothing was judged"),
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", "nothing was judged; see whether a host still exists, and what `tidegate doctor` says of network and proxy"),
 		"not one of %s could be reached: %s", report.Counted(asked, "source"), tidegate.Cut(why))
 }
 
