@@ -299,7 +299,7 @@ func (l *loop) submit(ctx context.Context) error {
 		return err
 	}
 	if l.in.Tests.Command != "" {
-		if l.tests, err = testDiff(ctx, l.desk, l.in.Home, d, l.in.Tests); err != nil {
+		if l.tests, err = testDiff(ctx, l.desk, l.in.Home, l.in.Project, d, l.in.Tests); err != nil {
 			return err
 		}
 		l.in.Note("tests: " + l.tests.words())
@@ -414,26 +414,25 @@ func (t tested) words() string {
 	return t.run.Words()
 }
 
-// testDiff runs the project's tests on a copy of the files of a diff and, where they
-// can be told apart or failed, on one of its base, whose result the home keeps. Nothing is
-// written to the project. A failure that the base has, too, is none of the change. It
-// returns the errors of [sandbox.RunTests].
-func testDiff(ctx context.Context, desk run.Desk, home string, d *git.Diff, t sandbox.Tests) (tested, error) {
-	t.Dir, t.Fill = d.Prefix(), func(ctx context.Context, folder string) error { return d.Copy(ctx, folder, nil) }
-	now, not, err := runTests(ctx, t)
-	switch {
-	case err != nil:
-		return tested{}, err
-	case not == "" && (d.FromNothing() || now.Format == "" && now.Failed == 0):
-		return tested{run: &now}, nil
-	}
+// testDiff runs the project's tests on a copy of the base of a diff, unless the home keeps
+// what they said there, and of its files, with a copy of what compilers cached for the base.
+// Nothing is written to the project. A failure that the base has, too, is none of the change.
+// It returns the errors of [sandbox.RunTests].
+func testDiff(ctx context.Context, desk run.Desk, home, project string, d *git.Diff, t sandbox.Tests) (tested, error) {
+	t.Dir = d.Prefix()
 	before, notBefore := review.TestRun{}, "there is no version before"
+	var err error
 	if !d.FromNothing() {
+		t.Caches = filepath.Join(home, "caches", shortDigest(project), d.Base)
 		if before, notBefore, err = testBase(ctx, desk, home, d, t); err != nil {
 			return tested{}, err
 		}
 	}
+	t.Fill = func(ctx context.Context, folder string) error { return d.Copy(ctx, folder, nil) }
+	now, not, err := runTests(ctx, t)
 	switch {
+	case err != nil:
+		return tested{}, err
 	case not != "" && notBefore != "":
 		return tested{not: not}, nil
 	case not != "": // the change is why
@@ -447,17 +446,21 @@ func testDiff(ctx context.Context, desk run.Desk, home string, d *git.Diff, t sa
 	return tested{run: &now}, nil
 }
 
+// shortDigest names a folder by what it is about.
+func shortDigest(about ...string) string {
+	return strings.TrimPrefix(codec.Digest(about), "sha256:")[:32]
+}
+
 // testBase runs the tests on the base of a diff, or reads what they said there before.
 func testBase(ctx context.Context, desk run.Desk, home string, d *git.Diff, t sandbox.Tests) (ran review.TestRun,
 	not string, err error) {
 	const name = "tests.json"
-	digest := codec.Digest([]string{d.Base, d.Prefix(), t.Command, fmt.Sprint(t.Network)})
-	folder := filepath.Join(home, "tests", strings.TrimPrefix(digest, "sha256:")[:32])
+	folder := filepath.Join(home, "tests", shortDigest(d.Base, d.Prefix(), t.Command, fmt.Sprint(t.Network)))
 	var kept review.TestRun
 	if data, err := desk.Reach.ReadFile("home", filepath.Join(folder, name)); err == nil && json.Unmarshal(data, &kept) == nil {
 		return kept, "", nil
 	}
-	t.Fill = d.CopyBase
+	t.Fill, t.FillsCaches = d.CopyBase, true
 	if ran, not, err = runTests(ctx, t); err != nil || not != "" {
 		return ran, not, err
 	}

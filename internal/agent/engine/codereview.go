@@ -110,7 +110,7 @@ func (r *CodeReview) Whole() *git.Diff { return r.whole }
 // its result to the reviewers. Said is how it went in words. It returns the errors of
 // [sandbox.RunTests].
 func (r *CodeReview) RunTests(ctx context.Context, t sandbox.Tests) (said string, err error) {
-	r.tests, err = testDiff(ctx, r.desk, r.in.Home, r.whole, t)
+	r.tests, err = testDiff(ctx, r.desk, r.in.Home, r.in.Project, r.whole, t)
 	return r.tests.words(), err
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/git"
@@ -389,5 +390,37 @@ func TestSecondReadersSeeWhatReviewersSee(t *testing.T) {
 			t.Fatal(tt.name, out.Reason, out.Second, out.Checked)
 		}
 		r.Close()
+	}
+}
+
+// TestTestsBeginWithTheCachesOfTheBase: those of a change find what those of its base cached,
+// no settings, and nothing of another change; those of another base find nothing.
+func TestTestsBeginWithTheCachesOfTheBase(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	gitIn(t, dir, "init", "-q", "-b", "main")
+	commit := func(kind string) {
+		writeFiles(t, dir, map[string]string{"kind": kind + "\n"})
+		gitIn(t, dir, "add", ".")
+		gitIn(t, dir, "commit", "-q", "-m", kind)
+	}
+	commit("base")
+	commit("change")
+	tests := sandbox.Tests{Limit: time.Minute, Command: `mkdir -p "$GOCACHE" "$XDG_CONFIG_HOME"; cat kind >>"$GOCACHE/seen"; cat kind >>"$XDG_CONFIG_HOME/seen"
+ln -sf /etc "$GOCACHE/out"; tr '\n' ' ' <"$GOCACHE/seen"; echo; tr '\n' ' ' <"$XDG_CONFIG_HOME/seen"; exit 1`}
+	for _, said := range []string{"base change \nchange ", "base change \nchange ", "change another \nanother "} {
+		if strings.HasPrefix(said, "change") {
+			commit("another")
+		}
+		r := must.Get(engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: dir, Home: home, Name: "work",
+			DiffInput: git.DiffInput{Base: "HEAD~1", Committed: true}}))(t)
+		must.Get(r.RunTests(t.Context(), tests))(t)
+		if got := r.Tests().Tail; !strings.Contains(got, said) {
+			t.Errorf("the tests found %q, want %q", got, said)
+		}
+		r.Close()
+	}
+	if kept := must.Get(filepath.Glob(filepath.Join(home, "caches", "*", "*")))(t); len(kept) != 1 {
+		t.Errorf("the caches of other bases are kept: %v", kept)
 	}
 }

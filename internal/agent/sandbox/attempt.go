@@ -455,10 +455,14 @@ type Tests struct {
 	Dir     string // where it runs
 	// Fill puts the files into a folder of the tests' own, in which Dir is relative; nil:
 	// they run in Dir itself.
-	Fill         func(ctx context.Context, folder string) error
-	Limit        time.Duration // how long it may take
-	Network      bool          // it may use the network
-	driver.Cells               // how it is kept
+	Fill    func(ctx context.Context, folder string) error
+	Limit   time.Duration // how long it may take
+	Network bool          // it may use the network
+	// Caches is the folder with the caches of compilers and package managers of a base, "" for
+	// none. The tests get a copy, which is thrown away unless they are those of the base.
+	Caches       string
+	FillsCaches  bool
+	driver.Cells // how it is kept
 }
 
 // In is t kept in these cells.
@@ -491,6 +495,7 @@ func RunTests(ctx context.Context, host driver.Host, t Tests) (output []byte, st
 		}
 		t.Dir = f.In(filepath.Join("work", filepath.FromSlash(t.Dir)))
 	}
+	m.takeCaches(f, t)
 	c, err := shellCommand(m.Environ, t.Command)
 	if err != nil {
 		return nil, 0, driver.Failf(driver.Unavailable, "the tests cannot be started: %v", err)
@@ -526,6 +531,7 @@ func RunTests(ctx context.Context, host driver.Host, t Tests) (output []byte, st
 	case end.Signal != "":
 		return fmt.Appendf(written.all, "\ntidegate: the command ended by a signal: %s\n", end.Signal), -1, nil
 	}
+	m.keepCaches(f, t)
 	return written.all, end.Code, nil
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 )
 
@@ -469,4 +470,82 @@ func maskFiles(f *Folder, task driver.Task, secrets []string) (masked int, err e
 	}
 	defer root.Close()
 	return maskIn(root, ".", secrets)
+}
+
+// cached are the folders in the home of an attempt in which tools keep what they compiled or
+// fetched, and no settings.
+func cached() (list []string) {
+	for _, line := range common()["own"] {
+		_, folder, _ := strings.Cut(line, " ")
+		if top, _, _ := strings.Cut(folder, "/"); top != ".config" && top != ".local" {
+			list = append(list, top)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// toolchain tells apart machines whose tools would not take each other's caches: by the
+// programs that are found, and the folders of the person's that hold others.
+func (m Machine) toolchain() string {
+	list := m.kept()
+	for _, name := range common()["toolchain"] {
+		path, err := Find(m.Environ, name)
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil {
+			list = append(list, fmt.Sprint(path, info.Size(), info.ModTime().UnixNano()))
+		}
+	}
+	return strings.TrimPrefix(codec.Digest(list), "sha256:")[:16]
+}
+
+// takeCaches gives tests in f a copy of what the tests of the base kept. Without it they take
+// longer, and nothing else.
+func (m Machine) takeCaches(f *Folder, t Tests) {
+	if t.Caches == "" || m.Unconfined {
+		return
+	}
+	if kept, err := os.OpenRoot(filepath.Join(t.Caches, m.toolchain())); err == nil {
+		defer kept.Close()
+		if os.CopyFS(f.In("home"), kept.FS()) != nil {
+			f.removeFrom("home", func(string) bool { return true })
+		}
+	}
+}
+
+// keepCaches keeps what the tests of a base cached, in the place of what those of other bases
+// of the project did.
+func (m Machine) keepCaches(f *Folder, t Tests) {
+	if !t.FillsCaches || t.Caches == "" || m.Unconfined || os.MkdirAll(t.Caches, 0o700) != nil {
+		return
+	}
+	made, err := os.MkdirTemp(t.Caches, "new-")
+	if err != nil {
+		return
+	}
+	defer removeTree(made)
+	for _, name := range cached() {
+		from, err := f.Root.OpenRoot(filepath.Join("home", name))
+		if err != nil {
+			continue
+		}
+		err = os.CopyFS(filepath.Join(made, name), from.FS())
+		from.Close()
+		if err != nil {
+			return
+		}
+	}
+	place := filepath.Join(t.Caches, m.toolchain())
+	removeTree(place)
+	if os.Rename(made, place) != nil {
+		return
+	}
+	others, _ := os.ReadDir(filepath.Dir(t.Caches))
+	for _, other := range others {
+		if other.Name() != filepath.Base(t.Caches) {
+			removeTree(filepath.Join(filepath.Dir(t.Caches), other.Name()))
+		}
+	}
 }
