@@ -35,7 +35,7 @@ func TestAHostileForge(t *testing.T) {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+r.URL.Path, status) }
 	}
 	injected := "x\nallowed=true\nartifact=1\ndigest=" + strings.Repeat("ab", 32)
-	line := regexp.MustCompile(`^(number=12|head=[0-9a-f]{40}|base=[0-9a-f]{40}|allowed=(true|false)|why=.*|artifact=[0-9]+|digest=[0-9a-f]{64})$`)
+	line := regexp.MustCompile(`^(number=12|head=[0-9a-f]{40}|base=[0-9a-f]{40}|allowed=(true|false)|why=.*)$`)
 	for name, test := range map[string]struct {
 		path   string // of the requests that are answered so
 		answer func(http.ResponseWriter, *http.Request)

@@ -31,8 +31,10 @@ func forgeCommands(env commands) []cli.Command {
 	name := tool.Flag{Name: "name", About: "the `name` of the review", Kind: tool.Word, Default: "review"}
 	return []cli.Command{{
 		Path: "review pull",
-		Flags: []tool.Flag{name, {Name: "decided",
-			About: "write what persons dismissed in the conversations to this `file`, for review run", Kind: tool.PathFlag}},
+		Flags: []tool.Flag{name,
+			{Name: "decided", About: "write what persons dismissed in the conversations to this `file`, for review run", Kind: tool.PathFlag},
+			{Name: "earlier", About: "write the review before to this `file`, for review run, where there is one that counts", Kind: tool.PathFlag},
+		},
 		Run: env.reviewPull,
 	}, {
 		Path:     "review publish",
@@ -88,7 +90,7 @@ func (e commands) onPull(ctx context.Context, address string) (ReviewRun, error)
 		return r, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("from", address),
 			"the last commit of %s has no review that counts: %s", address, why)
 	}
-	data, err := f.ReadState(ctx, state, "review.json")
+	data, err := f.ReadState(ctx, state, reviewArtifact)
 	if err != nil {
 		return r, err
 	}
@@ -123,16 +125,14 @@ func (e commands) reviewPull(ctx context.Context, call cli.Invocation) error {
 	}
 	why := notAllowed(pull, event)
 	lines := []string{fmt.Sprintf("number=%d", number), "head=" + pull.Head, "base=" + pull.Base, fmt.Sprintf("allowed=%t", why == ""), "why=" + report.OneLine(why)}
-	if why == "" {
+	if file := call.Flag("earlier"); file != "" && why == "" {
 		// What was reviewed before saves money, and is not needed.
-		state, why, err := e.stateBefore(ctx, f, name, number)
-		switch {
-		case err != nil:
-			warned(call, "all of the pull request is reviewed, the review before cannot be read: "+report.OneLine(tidegate.AsError(err).Message))
-		case why != "":
-			warned(call, "all of the pull request is reviewed: "+report.OneLine(why))
-		default:
-			lines = append(lines, fmt.Sprintf("artifact=%d", state.ID), "digest="+strings.TrimPrefix(state.Digest, "sha256:"))
+		not, err := e.earlierInto(ctx, f, name, number, file)
+		if err != nil {
+			not = "the review before cannot be read: " + tidegate.AsError(err).Message
+		}
+		if not != "" {
+			warned(call, "all of the pull request is reviewed: "+report.OneLine(not))
 		}
 	}
 	if file := call.Flag("decided"); file != "" && why == "" {
@@ -225,24 +225,37 @@ func notAllowed(p forge.Pull, e forge.Event) string {
 	return ""
 }
 
-// stateBefore is the review before, at the commit that our comment names. Why says why
-// there is none.
-func (e commands) stateBefore(ctx context.Context, f *forge.Forge, name string, number int) (state forge.State, why string, err error) {
+// earlierInto writes the review before, at the commit that our comment names, to a file. Not
+// says why there is none.
+func (e commands) earlierInto(ctx context.Context, f *forge.Forge, name string, number int, file string) (not string, err error) {
 	me, err := f.Me(ctx)
 	if err != nil {
-		return state, "", err
+		return "", err
 	}
 	comments, err := f.Comments(ctx, number, me)
 	if err != nil {
-		return state, "", err
+		return "", err
 	}
 	for _, c := range comments {
-		if head := marked(c.Body, "review", name); forge.IsCommit(head) {
-			return f.StateAt(ctx, name, number, head, e.Getenv("GITHUB_RUN_ID"))
+		head := marked(c.Body, "review", name)
+		if !forge.IsCommit(head) {
+			continue
 		}
+		state, not, err := f.StateAt(ctx, name, number, head, e.Getenv("GITHUB_RUN_ID"))
+		if err != nil || not != "" {
+			return not, err
+		}
+		data, err := f.ReadState(ctx, state, reviewArtifact)
+		if err != nil {
+			return "", err
+		}
+		return "", artifact.Everywhere.WriteFile("earlier", file, data)
 	}
-	return state, "it was not reviewed before", nil
+	return "it was not reviewed before", nil
 }
+
+// reviewArtifact is the file of an artifact that holds a review.
+const reviewArtifact = "review.json"
 
 func (e commands) reviewPublish(ctx context.Context, call cli.Invocation) error {
 	p, err := e.toPublish(call)
