@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestImportSurvivesKill kills an import at every system call with which it changes files.
-// What it imports is absent or whole, and the next import takes it in.
+// What it imports is absent or whole, the next import takes it in, and nothing is left
+// among temporary files of what was laid out there to be judged.
 func TestImportSurvivesKill(t *testing.T) {
 	t.Parallel()
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
@@ -33,12 +35,19 @@ func TestImportSurvivesKill(t *testing.T) {
 	if out, status := a.run(binary, "run", "export", filepath.Base(made), "--bundle", bundle); status != 0 {
 		t.Fatalf("%d: %s", status, out)
 	}
+	temp := filepath.Join(a.work, "temp")
+	t.Cleanup(func() { os.RemoveAll(temp) })
+	command := func(before ...string) []string {
+		return append(before, "env", "TMPDIR="+temp, binary, "import", bundle)
+	}
 	begin := func() {
 		must.Do(t, os.RemoveAll(folder))
+		must.Do(t, os.RemoveAll(temp))
+		must.Do(t, os.Mkdir(temp, 0o700))
 	}
 	begin()
 	log := filepath.Join(a.work, "trace")
-	if out, status := a.run("strace", "-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace="+strings.Join(writingCalls, ","), binary, "import", bundle); status != 0 {
+	if out, status := a.run("strace", command("-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace="+strings.Join(writingCalls, ","))...); status != 0 {
 		t.Fatalf("undisturbed: %d\n%s", status, out)
 	}
 	trace := must.Get(os.ReadFile(log))(t)
@@ -54,16 +63,23 @@ func TestImportSurvivesKill(t *testing.T) {
 	for i := 0; i < len(points); i += full.Stride(len(points), 2) {
 		begin()
 		where := "killed at " + points[i][0] + " " + points[i][1]
-		a.run("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject="+points[i][0]+":signal=KILL:when="+points[i][1], binary, "import", bundle)
+		a.run("strace", command("-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject="+points[i][0]+":signal=KILL:when="+points[i][1])...)
 		left := only(t, folder)
 		if left == "" {
 			absent++
 		} else if n := len(snapshot(t, left)); n != whole {
 			t.Errorf("%s: %d of %d files are there", where, n, whole)
 		}
+		scratch, _ := filepath.Glob(filepath.Join(temp, "*"))
+		for _, path := range scratch { // one that is being made may have no claim yet
+			must.Do(t, os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour)))
+		}
 		want := map[bool]int{true: 0, false: 4}[left == ""]
-		if out, status := a.run(binary, "import", bundle); status != want {
+		if out, status := a.run("env", command()[1:]...); status != want {
 			t.Errorf("%s: the next one: %d, want %d\n%s", where, status, want, out)
+		}
+		if scratch, _ = filepath.Glob(filepath.Join(temp, "*")); len(scratch) > 0 {
+			t.Errorf("%s: the next one leaves %v", where, scratch)
 		}
 		if out, status := a.run(binary, "verify", only(t, folder)); status != 0 {
 			t.Errorf("%s: %d\n%s", where, status, out)

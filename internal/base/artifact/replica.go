@@ -172,7 +172,8 @@ func WriteScratch(path, name string, data []byte) error {
 }
 
 // sweepScratch removes the temporary folders with a prefix whose processes were killed. A
-// folder that has no claim yet, or not its note, is being made or removed.
+// folder that has no claim yet, or not its note, is being made or removed, unless it is
+// older than an hour.
 func sweepScratch(prefix string) {
 	temp := os.TempDir()
 	entries, _ := os.ReadDir(temp)
@@ -185,10 +186,11 @@ func sweepScratch(prefix string) {
 		if err != nil {
 			continue
 		}
-		since, err := ScratchSince(path)
+		since, _ := ScratchSince(path)
 		_, held, other := folder.Claimed(ScratchClaim)
 		folder.Close()
-		if err == nil && other == nil && !since.IsZero() && !held {
+		info, err := entry.Info()
+		if err == nil && other == nil && !held && (!since.IsZero() || time.Since(info.ModTime()) > time.Hour) {
 			os.RemoveAll(path)
 		}
 	}
