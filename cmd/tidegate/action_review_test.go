@@ -492,6 +492,9 @@ func TestExampleOfTwoJobsIsSafe(t *testing.T) {
 					keys++
 				}
 			}
+			if step.With["reviewer"] == "codex" && step.With["max-cost"] != "" {
+				t.Errorf("%s limits what codex costs, which nobody knows", name)
+			}
 			for input := range step.With {
 				if _, ok := actions[step.Uses].Inputs[input]; !ok {
 					t.Errorf("%s: %s has no input %s", name, step.Uses, input)

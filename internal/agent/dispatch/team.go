@@ -58,6 +58,7 @@ type Team struct {
 
 	shape   evidence.Shape // of the report that its writer was recorded with
 	roles   []string
+	flag    string                   // that names its agents
 	named   string                   // with --agent, "" where none was
 	model   string                   // with --model, "" where none was
 	search  []sourcing.Place         // services that researchers may ask, in this order
@@ -124,7 +125,7 @@ func (e *Env) Team(ctx context.Context, wanted Wanted) (*Team, error) {
 		return nil, err
 	}
 	t := &Team{
-		roles: wanted.Roles, named: wanted.Named[wanted.Roles[0]], model: wanted.Model, project: loaded.Project,
+		roles: wanted.Roles, flag: wanted.Flag, named: wanted.Named[wanted.Roles[0]], model: wanted.Model, project: loaded.Project,
 		Agents: map[string]engine.Agent{}, Drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{},
 		fetch: e.OwnPages(), workers: e.Workers, remove: func() {}, typed: wanted.Cells,
 	}
@@ -410,6 +411,9 @@ func (t *Team) unfit(role string, failure *driver.Error) error {
 	case help == "":
 		help, advice = "tidegate agents", "`tidegate agents` shows which can"
 	case strings.HasPrefix(help, "--"):
+		if after, found := strings.CutPrefix(help, "--agent "); found && t.flag != "" {
+			help = t.flag + " " + after
+		}
 		advice = "add `" + help + "` to the same command"
 	}
 	code := tidegate.InvalidState

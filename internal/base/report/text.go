@@ -221,7 +221,7 @@ func (t *terminal) finding(c Case, f Finding) {
 	if message := strings.TrimSpace(Visible(f.Message)); message != "" {
 		t.wrapped("    ", "    ", message, "")
 	}
-	if help := strings.TrimSpace(Visible(f.Help)); help != "" {
+	if help := strings.TrimSpace(Visible(strings.ReplaceAll(f.Help, "\t", "    "))); help != "" {
 		t.wrapped("    → ", "      ", help, "")
 	}
 }
