@@ -195,7 +195,7 @@ func TestActionReviewsAChange(t *testing.T) {
 	p.LineComments = append(p.LineComments, fakeforge.Comment{ID: 900, User: "harbour", Path: "other.sh", Line: 1,
 		Body: "tidegate: dismiss it is meant so", ReplyTo: p.LineComments[1].ID})
 	inputs["fail-on"] = "medium"
-	p.answers("NEEDS_FIX", strings.Replace(wrongIssue, `"High"`, `"Low"`, 1))
+	p.answers("NEEDS_FIX", strings.NewReplacer(`"High"`, `"Low"`, "Another", "Under another title").Replace(wrongIssue))
 	if r, _, status := both(); status != 0 || !strings.Contains(p.Comments[0].Body, "dismissed: it is meant so") {
 		t.Errorf("after a dismissal: exit status %d\n%s\n%s", status, r.log.String(), p.Comments[0].Body)
 	}

@@ -1,6 +1,8 @@
 package codereview
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +34,25 @@ func marked(body, kind, name string) string {
 		return of
 	}
 	return ""
+}
+
+// findingMark is the mark of a comment about a finding, with what a dismissal of it holds for.
+func findingMark(name string, f Finding) string {
+	about := []byte{}
+	if len(f.Quote) <= commentText {
+		about, _ = json.Marshal(forge.About{File: f.File, Category: f.Category, Severity: f.Severity, Quote: f.Quote})
+	}
+	return mark("finding", name, f.ID+" "+base64.RawStdEncoding.EncodeToString(about))
+}
+
+// markedFinding is the finding that a comment is about, "" for none.
+func markedFinding(body, name string) (id string, about forge.About) {
+	id, encoded, _ := strings.Cut(marked(body, "finding", name), " ")
+	data, err := base64.RawStdEncoding.DecodeString(encoded)
+	if err != nil || json.Unmarshal(data, &about) != nil || !slices.Contains(review.Severities, string(about.Severity)) {
+		return id, forge.About{}
+	}
+	return id, about
 }
 
 // prose is a text of a finding as markdown, cut where it is very long.
@@ -94,7 +115,7 @@ func (f Finding) lines() (from, to int) {
 // lineComment is a finding as a comment on its lines, with the word that follows the fence of
 // a suggestion.
 func (r ReviewRun) lineComment(f Finding, word string) string {
-	parts := []string{mark("finding", r.ChangeID, f.ID) + "\n" + f.title(), f.texts()}
+	parts := []string{findingMark(r.ChangeID, f) + "\n" + f.title(), f.texts()}
 	if f.suggests() {
 		parts = append(parts, report.Fenced(f.Suggestion, word))
 	} else if f.Suggestion != "" {

@@ -1,6 +1,7 @@
 package codereview
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -162,7 +163,7 @@ func decidedInto(ctx context.Context, call cli.Invocation, f *forge.Forge, pull 
 	var list []forge.Dismissal
 	var not []string
 	if err == nil {
-		list, not, err = f.Dismissals(ctx, pull, me, func(body string) string { return marked(body, "finding", name) })
+		list, not, err = f.Dismissals(ctx, pull, me, func(body string) (string, forge.About) { return markedFinding(body, name) })
 	}
 	if err != nil {
 		not = []string{"no comment dismisses anything: " + tidegate.AsError(err).Message}
@@ -179,7 +180,7 @@ func decidedInto(ctx context.Context, call cli.Invocation, f *forge.Forge, pull 
 }
 
 // readDecided reads what persons dismissed on a forge, as dismissals of findings of the
-// review before. Those of the author of the pull request hold for nothing that is High. It
+// review before, or else of what the comments say that they are about. Those of the author of the pull request hold for nothing that is High. It
 // returns INVALID_ARGS for another file, NOT_FOUND and READ_FAILED.
 func readDecided(
 	path string, before []review.Finding,
@@ -194,8 +195,8 @@ func readDecided(
 			"%s is not what `review pull --decided` writes", path)
 	}
 	for _, c := range d.Dismissals {
-		// A finding that is not known holds by its id alone.
-		one := review.Dismissal{ID: c.Finding, Severity: review.High}
+		// Without quoted lines it holds by the id alone.
+		one := review.Dismissal{ID: c.Finding, File: c.File, Category: c.Category, Severity: cmp.Or(c.Severity, review.High), Quote: c.Quote}
 		if known, ok := review.Dismissible(c.Finding, before, nil, nil); ok {
 			one = known
 		}
@@ -394,7 +395,7 @@ func (p *publication) commentLines(ctx context.Context, me string, shown *publis
 	}
 	var gone []forge.Comment
 	for _, c := range ours {
-		id := marked(c.Body, "finding", p.review.ChangeID)
+		id, _ := markedFinding(c.Body, p.review.ChangeID)
 		switch {
 		case id == "" || c.ReplyTo != 0 || closed[c.ID]:
 		case open[id]:
@@ -434,7 +435,8 @@ func (p *publication) commentLines(ctx context.Context, me string, shown *publis
 // answerGone answers comments whose findings are gone.
 func (p *publication) answerGone(ctx context.Context, gone []forge.Comment) {
 	for _, c := range gone {
-		if p.warn("a comment is not answered", p.forge.Reply(ctx, p.number, c.ID, closedReply(p.review.ChangeID, marked(c.Body, "finding", p.review.ChangeID), p.check.Head))) {
+		id, _ := markedFinding(c.Body, p.review.ChangeID)
+		if p.warn("a comment is not answered", p.forge.Reply(ctx, p.number, c.ID, closedReply(p.review.ChangeID, id, p.check.Head))) {
 			return
 		}
 	}

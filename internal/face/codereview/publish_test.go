@@ -500,6 +500,24 @@ func TestDismissedOnTheForge(t *testing.T) {
 	if list, _, _, err = readDecided(path, nil); err != nil || len(list) != 2 || list[0].Severity != review.Medium {
 		t.Errorf("of findings that are not known: %+v, %v", list, err)
 	}
+	// Without the review before, the comment that was answered says what a dismissal holds for.
+	said := Finding{Finding: high}
+	said.Severity = review.Medium
+	id, about := markedFinding(findingMark("review", said)+"\ntext", "review")
+	must.Do(t, os.WriteFile(path, must.Get(codec.MarshalFile(decided{decidedSchema, []forge.Dismissal{{Finding: id, About: about, Reason: "r"}}}))(t), 0o600))
+	list, _, _, err = readDecided(path, nil)
+	said.ID, said.Title = "bbbbbbbbbbbb", "Another title"
+	if holds, _ := list.Of(said.Finding); holds == nil || err != nil {
+		t.Errorf("under another title: %+v, %v", list, err)
+	}
+	said.Severity = review.High
+	if holds, graver := list.Of(said.Finding); holds != nil || graver == nil {
+		t.Errorf("of what is graver: %+v", list)
+	}
+	said.Severity = "X"
+	if id, about := markedFinding(findingMark("review", said), "review"); id != said.ID || about != (forge.About{}) {
+		t.Errorf("a severity that is none: %s, %+v", id, about)
+	}
 }
 
 // TestDismissFromAPullRequest: the review of its last commit comes from the artifact that

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/review"
 )
 
 // Comment is a comment on a pull request or, with a Path, on lines of its diff.
@@ -255,12 +256,21 @@ func (f *Forge) Reported(ctx context.Context, head string) ([]Reported, error) {
 // Dismissal is a comment by which a member of the repository dismisses a finding.
 type Dismissal struct {
 	Finding  string `json:"finding"` // its id
-	Reason   string `json:"reason"`  // data of whoever wrote it
+	About           // as the comment that it answers has it
+	Reason   string `json:"reason"` // data of whoever wrote it
 	Comment  int64  `json:"comment_id"`
 	Author   int64  `json:"author_id"`
 	Digest   string `json:"body_digest"`
 	Commit   string `json:"commit"`    // that the comment was about
 	ByAuthor bool   `json:"by_author"` // of the pull request, who may not dismiss what is High
+}
+
+// About is what a dismissal of a finding holds for, whatever its title.
+type About struct {
+	File     string          `json:"file,omitempty"`
+	Category string          `json:"category,omitempty"`
+	Severity review.Severity `json:"severity,omitempty"`
+	Quote    string          `json:"quote,omitempty"`
 }
 
 // dismissWord begins the first line of a comment that dismisses.
@@ -277,7 +287,7 @@ var mayDismiss = []string{"write", "maintain", "admin"}
 // who may write to the repository while they are read, and who did not edit them since.
 // Resolving a conversation dismisses nothing. Not says what does not count, and why.
 func (f *Forge) Dismissals(
-	ctx context.Context, pull Pull, me string, findingOf func(body string) string,
+	ctx context.Context, pull Pull, me string, findingOf func(body string) (id string, about About),
 ) (list []Dismissal, not []string, err error) {
 	var all []commentAnswer
 	keep := func(c commentAnswer) { all = append(all, c) }
@@ -292,7 +302,7 @@ func (f *Forge) Dismissals(
 		if !dismisses || at < 0 || all[at].User.Login != me || all[at].ReplyTo != 0 {
 			continue
 		}
-		id := findingOf(all[at].Body)
+		id, about := findingOf(all[at].Body)
 		if id == "" {
 			continue
 		}
@@ -318,7 +328,7 @@ func (f *Forge) Dismissals(
 			not = append(not, fmt.Sprintf("the comment %d of %s dismisses nothing: %s", c.ID, c.User.Login, why))
 			continue
 		}
-		list = append(list, Dismissal{Finding: id, Reason: reason, Comment: c.ID, Author: c.User.ID,
+		list = append(list, Dismissal{Finding: id, About: about, Reason: reason, Comment: c.ID, Author: c.User.ID,
 			Digest: codec.DigestBytes([]byte(c.Body)), Commit: c.Commit,
 			ByAuthor: c.User.ID == pull.AuthorID})
 	}
