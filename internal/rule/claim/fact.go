@@ -114,8 +114,8 @@ func (a *asked) glanceAt(text string) glance {
 			}
 			continue
 		}
-		index.Places(n.Readings, func(start, end int) {
-			if g.numbers[i].end == 0 {
+		index.Places(n.Readings, func(start, end int) { // the first, or the first that is written alike
+			if g.numbers[i].end == 0 || strings.EqualFold(text[start:end], n.text) && !strings.EqualFold(text[g.numbers[i].start:g.numbers[i].end], n.text) {
 				g.numbers[i] = place{start, end}
 			}
 		})
