@@ -109,8 +109,8 @@ func (g Guard) Origins(next http.Handler) http.Handler {
 			http.Error(w, "a page of another origin may not ask this server", http.StatusForbidden)
 			return
 		}
-		// A browser says where a form comes from. What does not say so is not from a browser.
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" && !IsJSON(r.Header) {
+		// A browser says where a form comes from, and no form brings a token in a header.
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" && !IsJSON(r.Header) && r.Header.Get("Authorization") == "" {
 			http.Error(w, "a form must say where it comes from", http.StatusForbidden)
 			return
 		}

@@ -76,6 +76,7 @@ func TestTheAPIAnswersAsToolsDo(t *testing.T) {
 		{"POST", "/api/v1/runs", reader, start, 415, "JSON", []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", "http://127.0.0.1"}},
 		{"POST", "/api/v1/runs", reader, start, 403, "another origin", []string{"Origin", "https://evil.example"}},
 		{"DELETE", "/api/v1/runs/harbour", reader, "{}", 405, `"code": "INVALID_ARGS"`, nil},
+		{"DELETE", "/api/v1/runs", reader, "", 405, "GET, POST", nil},
 		{"PUT", "/api/v1/runs", reader, "{}", 405, "GET, POST", nil},
 	} {
 		if status, answer := call(tt.method, tt.path, tt.token, tt.body, tt.headers...); status != tt.status || !strings.Contains(answer, tt.has) {
