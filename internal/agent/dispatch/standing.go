@@ -3,7 +3,6 @@ package dispatch
 import (
 	"math"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -308,79 +307,4 @@ func (n Commands) budget() []Next {
 		return []Next{n.Type("run continue", " --"+flag+" "+value+n.Again, "resumes with a larger budget")}
 	}
 	return []Next{n.Type("run limit", " "+name+" "+value, "sets a larger budget"), n.Type("run continue", n.Again, "then resumes the run")}
-}
-
-// Wrong is a line of answers to a job with all that was wrong with it.
-type Wrong struct {
-	Text  string // "" for what is about no line
-	Whys  []string
-	Tries int // in how many answers
-}
-
-// tell adds a reason, unless one that is known says more: what the page has instead. An
-// address that the line has is not said again.
-func (w *Wrong) tell(why string) {
-	has := strings.FieldsFunc(w.Text, func(r rune) bool { return strings.ContainsRune(" ()<>[],", r) })
-	words := slices.DeleteFunc(strings.Fields(why), func(word string) bool {
-		return strings.Contains(word, "://") && slices.Contains(has, word)
-	})
-	why = strings.Join(words, " ")
-	if !slices.ContainsFunc(w.Whys, func(known string) bool {
-		has, _, instead := strings.Cut(known, ": the page says ")
-		return known == why || instead && strings.Contains(why, `"`+has+`"`)
-	}) {
-		w.Whys = append(w.Whys, why)
-	}
-}
-
-// mostWrong is how many kinds of faults are told, and stand in a note.
-const mostWrong = 8
-
-// WhatIsWrong groups the faults of all answers to a job by their lines, the most frequent first. Note tells
-// the next agent what to change, as the rules said it; cost is what a try cost so far, 0 where
-// nobody knows.
-func WhatIsWrong(board *job.Board, id string) (groups []Wrong, note string, cost float64) {
-	shown, err := board.Show(id)
-	if err != nil {
-		return nil, "", 0
-	}
-	var notes []string
-	priced := 0
-	group := func(text, why string) *Wrong {
-		at := slices.IndexFunc(groups, func(w Wrong) bool { return w.Text == text && (text != "" || w.Whys[0] == why) })
-		if at < 0 {
-			at, groups = len(groups), append(groups, Wrong{Text: text})
-		}
-		groups[at].tell(why)
-		return &groups[at]
-	}
-	for _, a := range shown.Attempts {
-		if usd := a.Usage.CostUSD; usd != nil && *usd > 0 {
-			cost, priced = cost+*usd, priced+1
-		}
-		if len(a.Submissions) == 0 && a.Reason != "" {
-			group("", a.Reason).Tries++
-		}
-		for _, s := range a.Submissions {
-			text, _ := board.Run().Folder().Read(run.AttemptDir(a.JobID, a.Number) + "/" + s.Answer) // without it only the reasons are told
-			lines := strings.Split(job.AsJudged(a.Kind, text), "\n")
-			told := map[string]bool{}
-			for _, f := range s.Faults {
-				line := ""
-				if f.Line != nil && *f.Line >= 1 && *f.Line <= len(lines) {
-					line = lines[*f.Line-1]
-				}
-				w := group(line, f.Message)
-				if key := w.Text + w.Whys[0]; !told[key] {
-					told[key] = true
-					w.Tries++
-				}
-				if f.ChangeNote != "" && !slices.Contains(notes, f.ChangeNote) && len(notes) < mostWrong {
-					notes = append(notes, f.ChangeNote)
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(groups, func(a, b Wrong) int { return b.Tries - a.Tries })
-	return groups[:min(len(groups), mostWrong)], strings.Join(notes, " "), cost / float64(max(priced, 1))
 }

@@ -3,10 +3,8 @@ package web
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/rule/drift"
@@ -113,20 +111,11 @@ func (s *Site) answerRows(all []library.Held) (rows []answerRow) {
 		case !a.Pass:
 			row.State = waiting("not answered")
 		}
-		row.Answer = withoutMarks(row.Answer)
+		row.Answer = dispatch.WithoutMarks(row.Answer)
 		rows = append(rows, row)
 	}
 	return rows
 }
-
-// withoutMarks is a text without its citations.
-func withoutMarks(text string) string {
-	return strings.Join(strings.Fields(citationMark().ReplaceAllString(text, "")), " ")
-}
-
-var citationMark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\s*\[(@[^\]]*|inferred from [^\]]*|calculated: [^\]]*)\]`)
-})
 
 func (s *Site) updateRows(all []library.Held) (rows []updateRow) {
 	for _, held := range all[:min(len(all), mostKept)] {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -207,12 +208,21 @@ func (p *tab) scripts(on bool) {
 	must.Get(chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}))(p.t)
 }
 
-// check looks at the current page: axe-core finds nothing in it, and it fits its
-// width.
+// engineRoom are the pages that show what the engine writes, as it writes it.
+var engineRoom = regexp.MustCompile(`/(jobs|made|log|decide|plan|gates|outputs)\b`)
+
+// check looks at the current page: axe-core finds nothing in it, it fits its width, no link leads
+// nowhere, and people are shown no marks, codes and names of the engine.
 func (p *tab) check(axe string) {
 	p.t.Helper()
 	where := ask[string](p, "location.pathname")
 	p.fits()
+	if dead := ask[string](p, `[...document.querySelectorAll("a")].map(a => a.getAttribute("href")).filter(h => !h || h[0] == "#" && h != "#-" && !document.getElementById(decodeURIComponent(h.slice(1)))).join()`); dead != "" {
+		p.t.Errorf("%s: links lead to %s", where, dead)
+	}
+	if found := machinery.FindString(p.text()); found != "" && !engineRoom.MatchString(where) {
+		p.t.Errorf("%s says %s", where, found)
+	}
 	found := ask[[]string](p, `(async () => { if (!window.axe) { `+axe+` }
 		const result = await axe.run(document, {resultTypes: ["violations"]});
 		return result.violations.map(v => v.impact + " " + v.id + ": " + v.nodes.length + " × " + v.nodes[0].html.slice(0, 300)); })()`)

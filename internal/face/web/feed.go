@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/reporting"
@@ -19,13 +20,12 @@ type feedRow struct {
 	Text       string
 	Link       string // of a source
 	State      state
-	Refused    []refusal
+	JobLink    string
+	When       when
+	Refused    []dispatch.Wrong
 	More       int // refusals that are not shown
 	verdict    int // the line of the log that refused an answer, 0 for none
 }
-
-// refusal is a sentence, or a line, that was refused, and why.
-type refusal struct{ Code, Text, Why string }
 
 // How many lines of the log, and how many pages, the overview has of what came in, and how many
 // refusals in one of them.
@@ -53,7 +53,7 @@ func (l *visit) feed(most int) []feedRow {
 		told++
 		row := feedRow{At: e.Entry.Get("ts").Str(), Job: t.Job, Text: feedWords(e, t.Text), State: state{Sign: "·"}}
 		if t.Job != "" {
-			row.Title = cmp.Or(jobs[t.Job].Title, t.Job)
+			row.Title, row.JobLink = cmp.Or(jobs[t.Job].Title, t.Job), l.link("job", l.id, t.Job)
 		} else {
 			row.Text = asSentence(row.Text)
 		}
@@ -69,6 +69,9 @@ func (l *visit) feed(most int) []feedRow {
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, func(a, b feedRow) int { return strings.Compare(b.At, a.At) })
+	for i := range rows {
+		rows[i].When = (&page{Now: l.site.Desk.Now()}).When(rows[i].At)
+	}
 	return rows
 }
 
@@ -148,7 +151,7 @@ func (l *visit) verdictNumbers() map[int]int {
 }
 
 // refusals are what was wrong with an answer, with the lines that are wrong.
-func (l *visit) refusals(e run.Entry, nth int) (out []refusal, more int) {
+func (l *visit) refusals(e run.Entry, nth int) (out []dispatch.Wrong, more int) {
 	shown, err := l.board.Show(e.Entry.Get("job_id").Str())
 	if err != nil {
 		return nil, 0
@@ -158,17 +161,10 @@ func (l *visit) refusals(e run.Entry, nth int) (out []refusal, more int) {
 		if int64(a.Number) != n || nth >= len(a.Submissions) {
 			continue
 		}
-		s := a.Submissions[nth]
-		text, _ := l.readText(a, s.Answer)
-		lines := strings.Split(job.AsJudged(a.Kind, []byte(text)), "\n")
-		for _, f := range s.Faults[:min(len(s.Faults), mostRefused)] {
-			r := refusal{Code: f.Code, Why: f.Message}
-			if f.Line != nil && *f.Line >= 1 && *f.Line <= len(lines) {
-				r.Text = lines[*f.Line-1]
-			}
-			out = append(out, r)
-		}
-		return out, len(s.Faults) - len(out)
+		text, _ := l.readText(a, a.Submissions[nth].Answer)
+		out = dispatch.WrongWith(a.Kind, []byte(text), a.Submissions[nth].Faults)
+		shown := min(len(out), mostRefused)
+		return out[:shown], len(out) - shown
 	}
 	return nil, 0
 }
@@ -180,7 +176,7 @@ func arrived(pages []sourcing.Arrival) (rows []feedRow) {
 		if r := p.Record; r != nil {
 			row.Text, row.State = cmp.Or(r.Title, r.NormalizedURL), sourceState(string(r.Status))
 			if r.Notes != "ok" {
-				row.Refused = []refusal{{Code: r.Rule, Why: r.Notes}}
+				row.Refused = []dispatch.Wrong{{Whys: []dispatch.Why{{Words: r.Notes}}}}
 			}
 		}
 		rows = append(rows, row)

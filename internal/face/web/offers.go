@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -88,7 +89,7 @@ func (l *visit) offersOfFailure(m run.Manifest, add func(name, words, about stri
 			return nil // raising the limit is what helps
 		}
 	}
-	add("run-resume", "Let it try again", "failed → running; "+short(300, why), "accept", "yes")
+	add("run-resume", "Let it try again", "failed → running; "+short(300, dispatch.FailureWords(l.board)), "accept", "yes")
 	return nil
 }
 

@@ -55,10 +55,10 @@ type runView struct {
 	Blockers []stage.Blocker // of a run that is moved by single tools
 	Rail     []railStage
 	AtWork   []jobRow
-	Kept     string // what is accepted, and spent
-	Faults   []dispatch.Wrong
-	Retry    *retryOffer
-	Feed     []feedRow // what came in last, and what was refused
+	Kept     string            // what is accepted, and spent
+	Wrong    dispatch.Refusals // of the job that stopped the run
+	Retry    string            // the address of a further try of it, "" where none is offered
+	Feed     []feedRow         // what came in last, and what was refused
 	Offers   []workOffer
 	Decide   []offer // what a person may decide, what helps first
 	Stopped  string  // why it is no longer driven here
@@ -164,11 +164,17 @@ func (l *visit) runPage() (*page, error) {
 	view.Feed = l.feed(mostFeed)
 	l.explain(view.Feed)
 	view.Rail, view.Kept = rail(m, view.Stands.State), l.kept()
+	if strings.Contains(view.Kept, "accepted") && !view.Stands.AtWork() && !view.Stands.Plan {
+		view.Kept = "Nothing is lost: " + view.Kept
+	}
 	view.Offers, view.Stopped = l.workOffers()
-	view.Faults, view.Retry = l.whatIsWrong()
+	l.whatIsWrong(&view)
 	var err error
 	if view.Decide, err = l.offers(); err != nil {
 		return nil, err
+	}
+	if view.Retry != "" && len(view.Decide) > 0 {
+		view.Decide = view.Decide[1:] // it is the same without the note
 	}
 	if view.Plan, err = l.plan(); err != nil {
 		return nil, err
@@ -192,44 +198,40 @@ func (l *visit) kept() string {
 			accepted++
 		}
 	}
-	spent := l.board.Spent()
-	out := report.Counted(accepted, "job") + " accepted"
-	if n := len(l.records); n > 0 {
-		out += ", " + report.Counted(n, "source") + " found"
+	out := ""
+	if accepted > 0 {
+		out = report.Counted(accepted, "job") + " accepted"
+		if n := len(l.records); n > 0 {
+			out += ", " + report.Counted(n, "source") + " found"
+		}
+		out += ". "
 	}
-	out += ". " + dollars(spent.CostUSD) + " spent"
+	spent := l.board.Spent()
+	if spent.CostUSD == 0 && spent.Tokens > 0 { // by agents that report no cost
+		return out + number(spent.Tokens) + " tokens used."
+	}
+	out += dollars(spent.CostUSD) + " spent"
 	if limit := l.board.Policy().Budget.Of("max_cost_usd"); !math.IsInf(limit, 1) {
 		out += " of " + dollars(limit)
 	}
 	return out + "."
 }
 
-// retryOffer is a further try of a job whose tries are used up, with a note that is written
-// from what was wrong.
-type retryOffer struct {
-	Action, Note string
-	Cost         string // of a try so far, "" where nobody knows
-}
-
-// whatIsWrong are the faults of the answers of the job that stopped the run, each sentence once,
-// and a further try.
-func (l *visit) whatIsWrong() (groups []dispatch.Wrong, again *retryOffer) {
+// whatIsWrong says why the answers of the job that stopped the run were refused, and offers a
+// further try of it.
+func (l *visit) whatIsWrong(view *runView) {
 	jobs := jobsIn(l.board, job.Exhausted)
 	if len(jobs) == 0 {
-		return nil, nil
+		return
 	}
-	groups, note, cost := dispatch.WhatIsWrong(l.board, jobs[0].ID)
-	for i := range groups {
-		groups[i].Text = strings.TrimLeft(withoutMarks(groups[i].Text), "-*+># ")
+	w := dispatch.WhatIsWrong(l.board, jobs[0].ID)
+	if view.Wrong = w; w.Sentences > 0 {
+		view.Stands.Asks = report.Counted(w.Answers, "answer") + " to “" + jobs[0].Title + "” " + map[bool]string{true: "was", false: "were"}[w.Answers == 1] +
+			" refused, for " + map[bool]string{true: "the same "}[w.Same && w.Answers > 1] + report.Counted(w.Sentences, "sentence") + "."
 	}
-	if l.site.Background == nil || l.run.Manifest().Status().Final() {
-		return groups, nil
+	if l.site.Background != nil && !l.run.Manifest().Status().Final() {
+		view.Retry = l.link("retry", l.id, jobs[0].ID)
 	}
-	again = &retryOffer{Note: report.Visible(note), Action: l.link("retry", l.id, jobs[0].ID)}
-	if cost > 0 {
-		again.Cost = "about " + dollars(cost)
-	}
-	return groups, again
 }
 
 // madePage says how the report of the run was made.

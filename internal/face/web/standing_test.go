@@ -1,8 +1,12 @@
 package web_test
 
 import (
+	"html"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -21,8 +25,8 @@ func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 	b := visit(t, u.site, nil)
 	_, page := b.get(t, "/runs/harbour")
 	first := "tidegate job show harbour perspectives"
-	inOrder(t, page, "needs you · Overview", "<main", `data-layout="needs"`, `dir="auto">“Plan the perspectives of the research” is stuck: how shall it go on?</h1>`, "All tries are used up for “Plan the perspectives of the research”.", "Nothing is lost", "What is wrong", "What do you want to do?", first, "What else you may type")
-	if strings.Contains(page, `id="tell"`) || strings.Contains(page, " 0 sources") {
+	inOrder(t, page, "needs you · Overview", "<main", `data-layout="needs"`, `dir="auto">“Plan the perspectives of the research” is stuck: how shall it go on?</h1>`, "All tries are used up for “Plan the perspectives of the research”.", "What is wrong", "What do you want to do?", first, "What else you may type")
+	if strings.Contains(page, `id="tell"`) || strings.Contains(page, " 0 ") || strings.Contains(page, "Nothing is lost") {
 		t.Error("it offers to say when it is over, or counts what is not there")
 	}
 	_, list := b.get(t, "/")
@@ -31,6 +35,41 @@ func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 	defer board.Close()
 	if stands, err := u.site.Standing(board); err != nil || stands.Next[0].Command != first {
 		t.Errorf("%+v, %v", stands, err)
+	}
+}
+
+// TestARefusedReportSaysWhy: which sentences stopped the run, each once with what its page says,
+// and a note for the next try that is written from them. A try of a run without a limit does not
+// take all that may be spent.
+func TestARefusedReportSaysWhy(t *testing.T) {
+	t.Parallel()
+	answers := recordings(t)
+	first := filepath.Join(answers, "jobs", "synthesis", "001")
+	written := string(must.Get(os.ReadFile(filepath.Join(first, "answer-1.md")))(t))
+	for _, lie := range []string{"001/answer-2.md", "002/answer-1.md", "002/answer-2.md", "003/answer-1.md", "003/answer-2.md"} {
+		path := filepath.Join(first, "..", lie)
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(written), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(path, "..", "attempt.json"), must.Get(os.ReadFile(filepath.Join(first, "attempt.json")))(t), 0o600))
+	}
+	s := deciding(working(t, t.TempDir(), waiting, 20))
+	u := drive(t, s, answers, pages(s), map[string]float64{"tries": 3})
+	for _, more := u.next(t); more; _, more = u.next(t) {
+		u.answer()
+	}
+	b := visit(t, s, nil)
+	_, page := b.get(t, "/runs/harbour")
+	inOrder(t, html.UnescapeString(page), "needs you", "6 answers to “Write the report” were refused, for the same 5 sentences.", "Nothing is lost: 8 jobs accepted", "What is wrong",
+		"An electric tug spends about 310,000 euro less a year on energy than a diesel boat.</q>", "<del dir=\"auto\">310,000 euro</del>: the page says <ins dir=\"auto\">210,000 euro</ins>", "in 6 answers",
+		"310,000 euro: the page says 210,000 euro.", "Try again with this note", "Let it try again", "In a terminal:")
+	if wrong := regexp.MustCompile(`\[@|line \d|” its tries again`).FindString(page); wrong != "" {
+		t.Errorf("the page has %s", wrong)
+	}
+	if status, page, _ := b.fill(t, "/runs/harbour/retry/synthesis", url.Values{"note": {"Use the numbers of the pages."}}); status != http.StatusSeeOther {
+		t.Errorf("a further try is answered with %d: %s", status, words(page))
+	}
+	if left, _ := s.Background.Left(); left != 15 {
+		t.Errorf("a run without a limit leaves %v of 20 USD", left)
 	}
 }
 

@@ -194,7 +194,7 @@ func TestTheFeedShowsWhatComesIn(t *testing.T) {
 	for _, want := range []string{
 		`href="https://tuglogs.example/analysis/duty-cycles">Duty cycles from position logs</a> <span class="quiet">valid</span>`,
 		`How a working day of a tug fits a battery</a>: refused<span class="refused">`,
-		`<q dir="auto">- Interviews with crews, `,
+		`<q dir="auto">Interviews with crews, `,
 		`redirected to a home page`,
 	} {
 		if !strings.Contains(feed, want) {
@@ -210,7 +210,14 @@ func TestAStepThatComesAgainIsOpen(t *testing.T) {
 	u := drive(t, s, recordings(t), pages(s), nil)
 	b := visit(t, s, nil)
 	task, more := u.next(t)
-	for ; more && task.Job != "synthesis.2"; task, more = u.next(t) {
+	for read := false; more && task.Job != "synthesis.2"; task, more = u.next(t) {
+		if !read && strings.HasPrefix(task.Job, "verify.") {
+			read = true
+			_, page := b.get(t, "/runs/harbour")
+			if inOrder(t, page, ": refused", "energy used stays below 60 %", `<del dir="auto">60 %</del>: the page says <ins dir="auto">70 %</ins>`); strings.Contains(page, "[@s") {
+				t.Error("a refused sentence has its marks")
+			}
+		}
 		u.answer()
 	}
 	if !more {
