@@ -21,13 +21,6 @@ type Wrong struct {
 // Why is a reason: what a sentence has and what its page says instead, or words.
 type Why struct{ Has, Page, Words string }
 
-func (w Why) String() string {
-	if w.Words != "" {
-		return w.Words
-	}
-	return w.Has + pageSays + w.Page
-}
-
 // pageSays are the words of a rule between what a sentence has and what its page has.
 const pageSays = ": the page says "
 
@@ -162,7 +155,7 @@ func WhatIsWrong(board *job.Board, id string) (out Refusals) {
 	for _, w := range out.Groups {
 		for _, why := range w.Whys {
 			if why.Page != "" {
-				notes = append(notes, why.String()+".")
+				notes = append(notes, why.Has+pageSays+why.Page+".")
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func AuditOf(r *foreign.Result) Report {
 // auditPart is the text of an audited report, whatever it was written in, as Markdown.
 func auditPart(r *foreign.Result) (p Part) {
 	var text strings.Builder
-	headings, paragraph := r.Headings(), 0
+	headings, paragraph, columns := r.Headings(), 0, 0
 	untilSentence := func(i int) {
 		for ; len(headings) > 0 && headings[0].Before <= i; headings = headings[1:] {
 			text.WriteString("\n\n" + strings.Repeat("#", min(max(headings[0].Level, 1), 4)) + " " + mdText(report.Visible(headings[0].Text)))
@@ -61,19 +61,41 @@ func auditPart(r *foreign.Result) (p Part) {
 			text.WriteString(" ")
 		case kind == "item":
 			text.WriteString("\n\n- ")
+		case kind == "row":
+			cells, names := r.Cells(i)
+			if text.Len() > before || columns == 0 || names != nil {
+				columns = max(len(cells), len(names))
+				text.WriteString("\n\n" + row(names, columns) + "\n" + strings.Repeat("|---", columns))
+			}
+			text.WriteString("\n")
 		default:
 			text.WriteString("\n\n")
 		}
 		paragraph = in
+		if kind != "row" {
+			columns = 0
+		}
 		s := auditSentence(&r.Sentences[i], "s"+strconv.Itoa(i+1))
 		s.Start = text.Len()
-		text.WriteString(mdText(s.Text))
+		if cells, _ := r.Cells(i); kind == "row" {
+			text.WriteString(row(cells, columns))
+		} else {
+			text.WriteString(mdText(s.Text))
+		}
 		s.End = text.Len()
 		p.Sentences = append(p.Sentences, s)
 	}
 	untilSentence(len(r.Sentences))
 	p.Text = []byte(text.String())
 	return p
+}
+
+// row is a row of a table in Markdown; cells beyond its columns stand in the last.
+func row(cells []string, columns int) (out string) {
+	for i, cell := range cells {
+		out += map[bool]string{true: "| ", false: " / "}[i < columns] + strings.ReplaceAll(mdText(report.Visible(cell)), "|", `\|`) + " "
+	}
+	return out
 }
 
 // Laid are sentences whose text is not kept as one: each is a paragraph.

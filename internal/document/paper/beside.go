@@ -100,13 +100,18 @@ func (w *htmlWriter) beside(s *ShownSentence) {
 	w.elem("b", "said", shownText(s.Text))
 	state := s.State()
 	w.write(`<span class="how" data-state="`, string(state), `">`)
-	w.text(looks[state].sign + " " + shownText(w.stands(s)))
+	how := w.stands(s)
+	if w.Audit != nil && !state.Firm() {
+		how = w.say(looks[state].words)
+	}
+	w.text(looks[state].sign + " " + shownText(how))
 	w.write("</span>")
-	if why := shownText(w.why(s)); why != "" && s.Form != evidence.Carried {
+	held := s.wrong()
+	if why := shownText(w.why(s)); why != "" && s.Form != evidence.Carried && !slices.ContainsFunc(held, func(f wrong) bool { return why == f.has+pageSays+f.page }) {
 		w.elem("span", "why", why)
 	}
 	w.drifted(s)
-	for _, f := range s.wrong() {
+	for _, f := range held {
 		w.fact(f.has, func() {
 			if f.page == "" {
 				w.elem("span", "gone", w.say("not on the page"))
@@ -150,7 +155,7 @@ func (w *htmlWriter) beside(s *ShownSentence) {
 }
 
 func (w *htmlWriter) openBeside(id, title string, lead bool) {
-	w.write(`<span class="ev" id="e-`, id, `"`, map[bool]string{true: " data-lead"}[lead], ` role="group" aria-label="`)
+	w.write(`<span class="ev" id="e-`, id, `"`, map[bool]string{true: " data-lead"}[lead], ` role="group" dir="`, evidence.Direction(w.Language), `" aria-label="`)
 	w.text(title)
 	w.write(`"><a class="close" href="#-" aria-label="`, w.say("Close"), `">×</a>`)
 	w.elem("span", "label", title)

@@ -229,9 +229,9 @@ func (w *htmlWriter) worst() string {
 		for _, f := range s.wrong() {
 			page := template.HTMLEscapeString(w.say("not on the page"))
 			if f.page != "" {
-				page = w.say("the page says") + " <ins>" + template.HTMLEscapeString(f.page) + "</ins>"
+				page = w.say("the page says") + ` <ins dir="auto">` + template.HTMLEscapeString(f.page) + "</ins>"
 			}
-			fmt.Fprintf(&b, "<br><del>%s</del>: %s", template.HTMLEscapeString(f.has), page)
+			fmt.Fprintf(&b, `<br><del dir="auto">%s</del>: %s`, template.HTMLEscapeString(f.has), page)
 		}
 		b.WriteString("</li>\n")
 		if strings.Count(b.String(), "<li ") == mostWorst {

@@ -25,7 +25,8 @@ type Document struct {
 	Citations []Citation
 	Entries   []Entry
 	Headings  []Heading
-	Left      int // blocks of code, or paragraphs beside the main part of a page, that are not read
+	headers   []Heading // the first rows of tables
+	Left      int       // blocks of code, or paragraphs beside the main part of a page, that are not read
 
 	NotMatched string // says that there seems to be a list of sources that was not understood
 }
@@ -218,6 +219,7 @@ func (d *Document) sentences(blocks []block, l *list) {
 		case b.kind == heading || b.kind == paragraph && len(cites) == 0 && isLabel(clean.text):
 			d.Headings = append(d.Headings, Heading{b.lineAt(0), max(b.level, 3*codec.Flag(b.kind != heading)), page.TidySpace(clean.text), len(d.Sentences)})
 		case b.kind == headerRow:
+			d.headers = append(d.headers, Heading{Text: clean.text, Before: len(d.Sentences)})
 			for k := range cites {
 				heads[b.table] = append(heads[b.table], first+k)
 			}

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -152,6 +153,17 @@ func (r Result) Export(format string) (document []byte, ok bool, err error) {
 
 // Headings are those of the report.
 func (r *Result) Headings() []Heading { return r.document.Headings }
+
+// Cells are those of a sentence that is a row. Names are those of the columns, if it is the first
+// row of a table that names them.
+func (r *Result) Cells(sentence int) (cells, names []string) {
+	for _, h := range r.document.headers {
+		if h.Before == sentence {
+			names = strings.Split(h.Text, cellMark)
+		}
+	}
+	return strings.Split(r.Sentences[sentence].Text, cellMark), names
+}
 
 // Paragraph is the number of the paragraph of a sentence, and whether that is a paragraph,
 // an item or a row.
