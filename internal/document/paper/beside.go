@@ -268,7 +268,9 @@ func (w *htmlWriter) passage(of *reference, title, archived string, e excerpt) {
 		if title == "" {
 			title = of.name()
 		}
-		w.write(`<a class="n" href="#source-`, of.mark(), `">`, of.mark(), "</a> ")
+		if of.number > 0 {
+			w.write(`<a class="n" href="#source-`, of.mark(), `">`, of.mark(), "</a> ")
+		}
 	}
 	w.elem("b", "", title)
 	if of != nil {

@@ -21,7 +21,7 @@ var gateAbout = map[string]string{
 }
 
 func (l *visit) gateRow(g gates.GateStand) gateRow {
-	row := gateRow{ID: g.GateID, Name: g.Name, Words: cmp.Or(gateWords[g.GateID], g.Name), About: cmp.Or(gateAbout[g.GateID], g.About), CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
+	row := gateRow{ID: g.GateID, Name: g.Name, Words: cmp.Or(gateWords[g.GateID], g.Name), About: cmp.Or(gateAbout[g.GateID], g.About), CheckedAt: g.CheckedAt, Why: strings.ToLower(strings.ReplaceAll(joined(g.Warnings), "_", " ")), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
 		Command: "tidegate gate " + strings.ToLower(g.GateID) + " " + report.ShellWord(l.run.ID())}
 	switch {
 	case len(g.Changed) > 0:

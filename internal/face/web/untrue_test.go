@@ -120,7 +120,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	links := 0
-	for _, path := range []string{"/", "/?q=reefer", "/?q=battery", "/?state=completed", "/audits", "/changes", "/reviews", "/runs/harbour/report", "/runs/harbour/made", "/runs/harbour/sources", "/runs/harbour/outputs"} {
+	for _, path := range []string{"/", "/?q=reefer", "/?q=battery", "/?state=completed", "/audits", "/changes", "/reviews", "/runs/harbour/report", "/runs/harbour/made", "/runs/harbour/sources", "/runs/harbour/outputs", "/runs/harbour/gates"} {
 		_, page := b.get(t, path)
 		ids := map[string]bool{"-": true} // what closes a sheet
 		for _, m := range named.FindAllStringSubmatch(page, -1) {
