@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/text/sentence"
@@ -25,19 +26,23 @@ type Why struct{ Has, Page, Words string }
 const pageSays = ": the page says "
 
 var (
-	lineNumbers = regexp.MustCompile(` \(line \d+\)| (in|of) line \d+`)
-	inMarks     = regexp.MustCompile(`\s*\[(@[^\]]*|inferred from [^\]]*|calculated: [^\]]*)\]`)
-	named       = regexp.MustCompile(`"([^"]+)"`)
+	lineNumbers = pattern(` \(line \d+\)| (in|of) line \d+`)
+	inMarks     = pattern(`\s*\[(@[^\]]*|inferred from [^\]]*|calculated: [^\]]*)\]`)
+	named       = pattern(`"([^"]+)"`)
 )
 
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // WithoutMarks is a text without its citations.
-func WithoutMarks(text string) string { return inMarks.ReplaceAllString(text, "") }
+func WithoutMarks(text string) string { return inMarks().ReplaceAllString(text, "") }
 
 // tell adds a reason, unless one that is known says more: what the page has instead. An
 // address that the sentence has is not said again.
 func (w *Wrong) tell(message string) {
 	has, page, instead := strings.Cut(message, pageSays)
-	why := Why{Has: has, Page: lineNumbers.ReplaceAllString(page, "")}
+	why := Why{Has: has, Page: lineNumbers().ReplaceAllString(page, "")}
 	if !instead {
 		said := strings.FieldsFunc(w.Text, func(r rune) bool { return strings.ContainsRune(" ()<>[],", r) })
 		words := slices.DeleteFunc(strings.Fields(message), func(word string) bool {
@@ -45,7 +50,7 @@ func (w *Wrong) tell(message string) {
 		})
 		why = Why{Words: strings.Join(words, " ")}
 		if w.Text != "" {
-			why.Words = lineNumbers.ReplaceAllString(why.Words, "")
+			why.Words = lineNumbers().ReplaceAllString(why.Words, "")
 		}
 	}
 	if !slices.ContainsFunc(w.Whys, func(known Why) bool {
@@ -60,7 +65,7 @@ func (w *Wrong) tell(message string) {
 func sentenceOf(line, message string) string {
 	plain := WithoutMarks(line)
 	name, _, instead := strings.Cut(message, pageSays)
-	if m := named.FindStringSubmatch(message); !instead && m != nil {
+	if m := named().FindStringSubmatch(message); !instead && m != nil {
 		name = m[1]
 	}
 	at := strings.Index(line, name)
@@ -68,7 +73,7 @@ func sentenceOf(line, message string) string {
 		return strings.TrimLeft(plain, "-*+># ")
 	}
 	taken := 0
-	for _, mark := range inMarks.FindAllStringIndex(line, -1) {
+	for _, mark := range inMarks().FindAllStringIndex(line, -1) {
 		if mark[0] < at {
 			taken += min(mark[1], at+1) - mark[0]
 		}
