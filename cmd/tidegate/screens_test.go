@@ -42,6 +42,11 @@ func checkScreens(t *testing.T, folder string) {
 	if onTerminal, piped := show("report harbour", 60), show("report harbour", 0); onTerminal != show("report harbour --format text", 60) || !strings.HasPrefix(piped, "# Harbour") {
 		t.Errorf("a report is not text on a terminal and Markdown elsewhere:\n%s\n%s", onTerminal, piped)
 	}
+	for _, line := range []string{"report harbour --format html", "audit --demo --format html"} {
+		if shown := show(line, 60); !strings.Contains(shown, "INVALID_ARGS") || strings.Contains(shown, "<html") {
+			t.Errorf("%s fills a terminal with a page:\n%s", line, shown)
+		}
+	}
 	widths := []int{60, 80, 100, 140}
 	if !full.Asked() {
 		widths = []int{60, 100}

@@ -65,7 +65,7 @@ func (s *session) remember(manifest string, c *dispatch.Team) {
 }
 
 // lastDriven is the run that was last driven on this machine. It returns INVALID_ARGS
-// where none is known, and where its agents worked on other machines than those of e.
+// where none is known, where it is in another home, and where its agents worked on other machines than those of e.
 func lastDriven(e *dispatch.Env) (last, error) {
 	missing := func(why string) error {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("RUN", nil), "RUN is missing: the run, by its id or its folder%s", why)
@@ -92,6 +92,9 @@ func lastDriven(e *dispatch.Env) (last, error) {
 	}
 	if here := e.Workers.Place(); kept.Where != here {
 		return last{}, missing(fmt.Sprintf("; the one that was last driven, %s, had its agents on %s", filepath.Dir(kept.Manifest), kept.Where))
+	}
+	if folder := filepath.Dir(kept.Manifest); filepath.Dir(folder) != filepath.Clean(e.Home) {
+		return last{}, missing(fmt.Sprintf("; the one that was last driven, %s, is in another home", folder))
 	}
 	return kept, nil
 }
