@@ -24,7 +24,7 @@ func updateCommand(env *catalog.Env) cli.Command {
 		Flags: append([]tool.Flag{
 			{Name: "every", About: "do it again after each `duration`, such as 24h", Kind: tool.Word},
 			{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word},
-			{Name: "rewrite", About: "begin a run for the sentences that no longer stand", Kind: tool.Switch},
+			{Name: "rewrite", About: "begin a run for the sentences that no longer stand, or stand beside something new", Kind: tool.Switch},
 			formatFlag("text", "json", "markdown", "junit"),
 		}, research.RewriteFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
@@ -41,7 +41,7 @@ func updateCommand(env *catalog.Env) cli.Command {
 				switch {
 				case err != nil:
 					return err
-				case rewrite && !updated.Pass && updated.Reached():
+				case rewrite && (!updated.Pass && updated.Reached() || updated.Summary.Beside > 0):
 					return research.Rewrite(ctx, env, call, updated)
 				case every == 0:
 					return exitOf(updated)

@@ -164,7 +164,8 @@ func demoRun(t *testing.T, home string) surroundings {
 }
 
 // TestUpdateRewrites updates the run of the demo over a web in which a price has changed, and
-// begins a run for the sentences that no longer stand. In the short form that run has tokens
+// begins a run for the sentences that no longer stand, and for those beside which something new
+// stands, so that its reader judges them. In the short form that run has tokens
 // for its plan alone.
 func TestUpdateRewrites(t *testing.T) {
 	t.Parallel()
@@ -178,6 +179,9 @@ func TestUpdateRewrites(t *testing.T) {
 				if len(c.Hops) > 0 {
 					last := &c.Hops[len(c.Hops)-1]
 					last.Body = bytes.ReplaceAll(last.Body, []byte("7.2 million"), []byte("8.9 million"))
+					if bytes.Contains(last.Body, []byte("8.9 million")) {
+						last.Body = bytes.ReplaceAll(last.Body, []byte("</p>"), []byte(" It is told to visitors.</p>"))
+					}
 				}
 				var err error
 				if batch[i], err = archive.Pack(c); err != nil {
@@ -209,7 +213,8 @@ func TestUpdateRewrites(t *testing.T) {
 	if text := read("run-config/earlier.json"); !strings.Contains(text, `"kind": "changed"`) || !strings.Contains(text, `"changed": [`+"\n    \"https://shipyardledger.example/orders/tugs-2025\"") {
 		t.Errorf("the run does not know what changed:\n%s", text)
 	}
-	if prompt := read("jobs/perspectives/001/prompt.md"); !strings.Contains(prompt, "- changed: ") || strings.Contains(prompt, "changed: changed:") || !strings.Contains(prompt, "{+8.9+}") {
+	if prompt := read("jobs/perspectives/001/prompt.md"); !strings.Contains(prompt, "- changed: ") || strings.Contains(prompt, "changed: changed:") || !strings.Contains(prompt, "{+8.9+}") ||
+		!strings.Contains(prompt, "- changed: something new stands beside it: ") || !strings.Contains(prompt, "New there: It is told to visitors.") {
 		t.Errorf("the planner is not shown what changed:\n%s", prompt)
 	}
 	for name, data := range snapshot(t, filepath.Join(home, "runs", "harbour")) {

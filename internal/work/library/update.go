@@ -482,18 +482,24 @@ func EarlierOf(ctx context.Context, desk run.Desk, manifest string, updated *Upd
 	return earlier, from, r.Manifest().Sensitivity(), err
 }
 
-// open are the sentences that no longer stand, with what their pages said and say.
+// open are the sentences that no longer stand, with what their pages said and say, and those
+// that stand beside something new, which a reader has to judge.
 func (u Updated) open() []run.OpenQuestion {
 	var open []run.OpenQuestion
 	for _, s := range u.Sentences {
-		if s.State != drift.Changed && s.State != drift.Gone && s.State != drift.Walled {
+		text := markdown.OneLine(s.Text) // the prompt says before it that it changed
+		switch {
+		case s.touched():
+			text = "something new stands beside it: " + text
+		case s.State == drift.Gone || s.State == drift.Walled:
+			text = string(s.State) + ": " + text
+		case s.State != drift.Changed:
 			continue
 		}
-		text := markdown.OneLine(s.Text) // the prompt says before it that it changed
-		if s.State != drift.Changed {
-			text = string(s.State) + ": " + text
-		}
 		for _, on := range s.Pages {
+			for _, beside := range on.Beside {
+				text += " New there: " + markdown.OneLine(beside)
+			}
 			if on.State == drift.Stands {
 				continue
 			}
