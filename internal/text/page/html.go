@@ -518,6 +518,17 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 				return
 			}
 			property = "-drawn-" + property
+		case "viewbox": // how much of a drawing goes into its width
+			if sides := strings.FieldsFunc(string(val[:min(len(val), 100)]), func(r rune) bool { return r == ',' || r <= ' ' }); element == atom.Svg && len(sides) == 4 {
+				width, _ := strconv.ParseFloat(sides[2], 64)
+				height, _ := strconv.ParseFloat(sides[3], 64)
+				if width <= 0 || height <= 0 {
+					a.drawing += "display:none;"
+				} else if width > widestScreen {
+					a.drawing += "zoom:" + strconv.FormatFloat(widestScreen/width, 'f', -1, 64) + ";"
+				}
+			}
+			return
 		}
 		a.drawing += property + ":" + string(val[:min(len(val), 100)]) + ";"
 		if element == atom.Font && string(key) == "color" {
@@ -546,6 +557,8 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 		*field = "yes"
 	}
 }
+
+const widestScreen = 4000.0
 
 // legacyColour is the colour in an attribute, where the sign before its digits may be
 // missing, and where there may be more of them than are read.
@@ -615,7 +628,7 @@ func (a *attributes) field(element atom.Atom, key string) *string {
 // look is the place of an attribute that says how an element is drawn.
 func (a *attributes) look(key string) *string {
 	switch key {
-	case "display", "visibility", "opacity", "font-size", "fill", "fill-opacity", "color", "transform", "clip-path", "mask", "filter", "width", "height":
+	case "display", "visibility", "opacity", "font-size", "fill", "fill-opacity", "color", "transform", "clip-path", "mask", "filter", "width", "height", "viewbox":
 		return &a.drawing
 	case "bgcolor", "text", "mathcolor", "mathbackground", "mathsize":
 		return &a.hints
@@ -631,7 +644,7 @@ func (a *attributes) look(key string) *string {
 		return &a.colspan
 	case "slot":
 		return &a.slot
-	case "systemlanguage":
+	case "systemlanguage", "requiredextensions":
 		return &a.language
 	case "shadowrootmode":
 		return &a.shadow

@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"cmp"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -125,7 +124,7 @@ func (w *walker) forget(name atom.Atom) {
 func isNeverDrawn(name atom.Atom) bool {
 	switch name {
 	case atom.Template, atom.Desc, atom.Annotation, atom.AnnotationXml, atom.Rp,
-		atom.Video, atom.Audio, atom.Canvas, atom.Object, atom.Progress, atom.Meter,
+		atom.Video, atom.Audio, atom.Canvas, atom.Object, atom.Progress, atom.Meter, atom.Datalist,
 		atom.Del, atom.S, atom.Strike:
 		return true
 	}
@@ -141,8 +140,7 @@ func sheetOf(body []byte, contentType string) *style.Sheet {
 	}
 	var sheets []style.Text
 	z := tokensOf(body, contentType)
-	chosen := ""
-	for apart, drawings := 0, 0; ; {
+	for apart, drawings, formulas := 0, 0, 0; ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
 			return style.Read(sheets)
@@ -160,24 +158,28 @@ func sheetOf(body []byte, contentType string) *style.Sheet {
 			apart = max(0, apart+change)
 		case name == atom.Svg && kind != html.SelfClosingTagToken:
 			drawings = max(0, drawings+change)
+		case name == atom.Math && kind != html.SelfClosingTagToken:
+			formulas = max(0, formulas+change)
+		case name == atom.Title && drawings > 0: // what stands in it is HTML
+			z.NextIsNotRawText()
 		case change > 0 && (name == atom.Style || name == atom.Link):
 			of := map[string]string{}
 			for more {
 				var key, value []byte
 				key, value, more = z.TagAttr()
-				of[string(key)] = string(value)
+				if _, twice := of[string(key)]; !twice {
+					of[string(key)] = string(value)
+				}
 			}
-			one, counts := style.Text{Media: of["media"]}, apart == 0
+			_, off := of["disabled"]
+			// Of sheets with titles one is chosen, and in a formula none is read.
+			one, counts := style.Text{Media: of["media"], Doubtful: off || of["title"] != "" || formulas > 0}, apart == 0
 			if name == atom.Link {
 				one.Rules, _ = style.Contained(strings.TrimSpace(of["href"]))
 				counts = counts && hasToken(of["rel"], "stylesheet") && !hasToken(of["rel"], "alternate")
 			}
 			counts = counts && (of["type"] == "" || strings.EqualFold(of["type"], "text/css"))
-			if counts && of["title"] != "" && drawings == 0 { // of those with titles the first is chosen
-				chosen = cmp.Or(chosen, of["title"])
-				counts = chosen == of["title"]
-			}
-			if name == atom.Style && z.Next() == html.TextToken {
+			if name == atom.Style && kind == html.StartTagToken && z.Next() == html.TextToken {
 				if one.Rules = string(z.Raw()); drawings > 0 { // there it is text like any other
 					one.Rules = html.UnescapeString(strings.NewReplacer("<![CDATA[", "", "]]>", "").Replace(one.Rules))
 				}
@@ -212,7 +214,7 @@ var notDrawnNames = []string{"defs", "metadata", "symbol", "clippath", "mask", "
 // Names that package atom does not know: those of what is drawn in a drawing, besides the
 // shapes, of what HTML inserts there, and of what takes its room in a formula and is not seen.
 var (
-	drawnNames   = sync.OnceValue(func() map[atom.Atom]bool { return namesOf("g text tspan textpath switch") })
+	drawnNames   = sync.OnceValue(func() map[atom.Atom]bool { return namesOf("g text tspan switch") })
 	insertedName = sync.OnceValue(func() atom.Atom {
 		if known := atom.Lookup([]byte("foreignobject")); known != 0 {
 			return known

@@ -164,7 +164,9 @@ func withoutComments(text string) string {
 				return b.String()
 			}
 			at += end + 3
-			from = at + 1
+			if from = at + 1; nameEnd(text[:from]) < from && from < len(text) && nameEnd(b.String()[max(0, b.Len()-1):]) == 1 && nameEnd(text[from:]) > 0 {
+				b.WriteByte(' ') // it parts two names
+			}
 		}
 	}
 	if from < len(text) {

@@ -234,7 +234,7 @@ func (v *values) applyDrawing(e *Effect) {
 		case !ok || k == wrong && inner == "":
 		case name == "opacity":
 			e.fades = 1 - (1-e.fades)*float32(min(1, max(0, n)))
-		case name == "brightness" && n < faint && v.of["background-color"] != "": // both are black
+		case (name == "brightness" || name == "contrast") && n < faint && v.of["background-color"] != "": // both are of one colour
 			e.Hides = true
 		case name == "blur" && (n >= mostBlur || k == unknown), name == "brightness" && n > mostBright:
 			e.Hides = true

@@ -15,7 +15,7 @@ func firstOf(value string) string {
 
 // isOffScreen reports whether the values move an element where nobody sees it.
 func (v *values) isOffScreen(em float64) bool {
-	moves := []string{"margin", "margin-left", "margin-top", "margin-inline-start", "margin-block-start", "margin-inline", "margin-block", "margin-right"}
+	moves := []string{"margin", "margin-left", "margin-top", "margin-inline-start", "margin-block-start", "margin-inline", "margin-block", "margin-right", "transform-origin"}
 	switch v.of["position"] {
 	case "absolute", "fixed":
 		if name, _, _ := function(v.of["clip"]); name == "rect" && v.isClip(em) {
@@ -177,6 +177,9 @@ func (v *values) isCutAway(em float64) bool {
 	if clipsAll(v.of["clip-path"], em) || v.isTurnedAway() || v.isMasked() {
 		return true
 	}
+	if n, k := quantity(v.of["perspective"], scale{em: em}); k == length && n < leastDistance {
+		return true
+	}
 	contains := v.of["contain"]
 	if (contains == "strict" || strings.Contains(contains, "size")) && v.of["height"] == "" {
 		return true
@@ -236,6 +239,9 @@ func (v *values) isTurnedAway() bool {
 	a, b := math.Cos(2*math.Pi*x), math.Cos(2*math.Pi*y)
 	return math.Abs(a*b) < edge || a*b < 0 && v.of["backface-visibility"] == "hidden"
 }
+
+// leastDistance is from how many pixels on nothing that is moved towards the eye stands behind it.
+const leastDistance = 50
 
 // edge is the share of its height at which an element is a line.
 const edge = 0.02

@@ -23,7 +23,6 @@ type compound struct {
 	language   string
 	never      bool // it asks for what only a reader's doing brings about
 	maybe      bool // it asks for what is not known here
-	unheard    bool // and in no browser
 	weight     int
 }
 
@@ -34,12 +33,8 @@ type attribute struct {
 	folded      bool
 }
 
-// nth is what a selector asks of an element's place among its siblings, or among those of
-// its name.
-type nth struct {
-	step, start int
-	typed       bool
-}
+// nth is what a selector asks of an element's place among its siblings.
+type nth struct{ step, start int }
 
 // is reports whether something holds for one of the compounds.
 func (s selector) is(so func(*compound) bool) bool {
@@ -65,64 +60,26 @@ const (
 	idWeight    = 1 << 20
 )
 
-// selectorsOf reads a list of selectors. Those that are not understood are left out; a
-// browser that does not understand one drops them all, but it understands more.
-func selectorsOf(list string, outer []selector) (all []selector) {
-	for _, text := range split(list, ",") {
-		switch {
-		case outer == nil:
-			if s, ok := selectorOf(text); ok {
-				all = append(all, s)
-			}
-			continue
-		case !strings.Contains(text, "&"):
+// selectorsOf reads a list of selectors, which stand in a rule with others. Where one of them
+// is none a browser drops them all; it understands more than is understood here. Whole is each
+// with those that it stands in.
+func selectorsOf(list string, outer []string) (all []selector, whole []string) {
+	parts := split(list, ",")
+	if trimmed := strings.TrimSpace(list); strings.HasPrefix(trimmed, ",") || strings.HasSuffix(trimmed, ",") {
+		return nil, nil
+	}
+	for _, text := range parts {
+		if outer != nil && !strings.Contains(text, "&") {
 			text = "& " + text
 		}
-		for _, o := range outer {
-			if s, ok := o.nest(text); ok && len(s.compounds) <= maxNesting {
-				all = append(all, s)
+		for _, o := range append(outer, "")[:max(1, len(outer))] {
+			text := strings.ReplaceAll(text, "&", o)
+			if s, ok := selectorOf(text); ok && len(s.compounds) <= maxNesting && len(text) < maxSelector && len(all) < maxSelectors {
+				all, whole = append(all, s), append(whole, text)
 			}
 		}
 	}
-	return all
-}
-
-// nest reads a selector that stands in a rule of another.
-func (s selector) nest(text string) (selector, bool) {
-	rest, ok := strings.CutPrefix(text, "&")
-	if !ok || strings.Contains(rest, "&") {
-		return selector{}, false
-	}
-	inner := selector{}
-	if rest != "" {
-		if strings.IndexByte(blanks+">+~", rest[0]) < 0 { // &.class
-			last, ok := selectorOf(rest)
-			if !ok {
-				return selector{}, false
-			}
-			joined := selector{compounds: slices.Clone(s.compounds), combinators: slices.Clone(s.combinators)}
-			at := len(joined.compounds) - 1
-			joined.compounds[at] = joined.compounds[at].and(last.compounds[0])
-			joined.compounds = append(joined.compounds, last.compounds[1:]...)
-			joined.combinators = append(joined.combinators, last.combinators[1:]...)
-			return joined, true
-		}
-		if inner, ok = selectorAfter(rest); !ok {
-			return selector{}, false
-		}
-	}
-	return selector{compounds: slices.Concat(s.compounds, inner.compounds), combinators: slices.Concat(s.combinators, inner.combinators)}, true
-}
-
-func (c compound) and(other compound) compound {
-	c.classes = slices.Concat(c.classes, other.classes)
-	c.attributes = slices.Concat(c.attributes, other.attributes)
-	c.none, c.some, c.nth = slices.Concat(c.none, other.none), slices.Concat(c.some, other.some), slices.Concat(c.nth, other.nth)
-	c.id, c.name = c.id+other.id, c.name+other.name
-	c.language, c.never, c.maybe = c.language+other.language, c.never || other.never, c.maybe || other.maybe
-	c.unheard = c.unheard || other.unheard
-	c.weight += other.weight
-	return c
+	return all, whole
 }
 
 func selectorOf(text string) (selector, bool) {
@@ -195,8 +152,8 @@ func compoundAt(text string) (c compound, rest string, ok bool) {
 			if name, text = identifier(text); name == "" || read && c.name != "" {
 				return c, text, false
 			}
-			if strings.HasPrefix(text, "|") { // of a namespace, which is that of HTML
-				text = text[1:]
+			if strings.HasPrefix(text, "|") { // of a namespace, which may be that of HTML
+				text, c.maybe = text[1:], true
 				continue
 			}
 			c.name, c.weight = strings.ToLower(name), c.weight+nameWeight
@@ -309,11 +266,10 @@ func (c *compound) pseudo(text string) (rest string, ok bool) {
 		c.language = strings.ToLower(strings.Trim(inner, blanks+`"'*-`))
 	case "dir":
 		c.never = strings.TrimSpace(inner) != "ltr"
-	case "first-child", "first-of-type":
-		c.nth = append(c.nth, nth{start: 1, typed: name != "first-child"})
-	case "nth-child", "nth-of-type":
+	case "first-child":
+		c.nth = append(c.nth, nth{start: 1})
+	case "nth-child":
 		n, ok := nthOf(inner)
-		n.typed = name != "nth-child"
 		if c.maybe = c.maybe || !ok; ok {
 			c.nth = append(c.nth, n)
 		}
@@ -321,7 +277,6 @@ func (c *compound) pseudo(text string) (rest string, ok bool) {
 	default:
 		c.never = c.never || element || name == "" || name[0] == '-' || notMet[name]
 		c.maybe = c.maybe || !c.never
-		c.unheard = c.unheard || !c.never && !later[name]
 	}
 	return rest, true
 }
@@ -331,9 +286,6 @@ func (c *compound) pseudo(text string) (rest string, ok bool) {
 var notMet = setOf(`hover active focus focus-within focus-visible visited target target-within empty placeholder-shown autofill fullscreen modal popover-open
 	indeterminate invalid valid in-range out-of-range user-invalid user-valid host host-context current past playing picture-in-picture before after
 	selection marker backdrop placeholder`)
-
-// later are those that depend on what comes later in the page, and others that are not followed.
-var later = setOf("has nth-last-child nth-last-of-type last-child last-of-type only-child only-of-type optional read-write default local-link state popover-open open muted paused seeking buffering stalled volume-locked blank active-view-transition")
 
 // nthOf reads a place among siblings: 3, odd, 2n+1.
 func nthOf(text string) (n nth, ok bool) {
@@ -447,7 +399,7 @@ func (c *compound) matches(e *Element) bool {
 		}
 	}
 	for _, n := range c.nth {
-		if n.typed && !n.holds(e.ofType) || !n.typed && !n.holds(e.index) {
+		if !n.holds(e.index) {
 			return false
 		}
 	}

@@ -29,33 +29,37 @@ var named = sync.OnceValue(func() map[string]uint32 {
 
 // The limits on what is read of the sheets of one page.
 const (
-	maxRules    = 20000
-	maxNesting  = 8
-	maxSheet    = 2 << 20
-	maxPartials = 8192 // selectors that are partly met
-	maxLayers   = 1000
-	maxFirst    = 64  // registered variables
-	maxOwn      = 256 // variables of one element
-	maxColour   = 512 // bytes of a function of colours
-	maxWork     = 1 << 28
-	applyWork   = 32 // what a declaration costs that applies, where a compound that is tried costs 1
+	maxRules                  = 20000
+	maxNesting                = 8
+	maxSheet                  = 2 << 20
+	maxPartials               = 8192 // selectors that are partly met
+	maxLayers                 = 1000
+	maxSelector, maxSelectors = 1024, 1000 // bytes of one, and so many of a rule
+	maxFirst                  = 64         // registered variables
+	maxOwn                    = 256        // variables of one element
+	maxColour                 = 512        // bytes of a function of colours
+	maxWork                   = 1 << 28
+	applyWork                 = 32 // what a declaration costs that applies, where a compound that is tried costs 1
 )
 
 // Text is a sheet of a page: what a style element has, or what a link of the page leads to.
-type Text struct{ Rules, Media string }
+// A doubtful one may not count.
+type Text struct {
+	Rules, Media string
+	Doubtful     bool
+}
 
 // Sheet is what the sheets of a page say.
 type Sheet struct {
-	rules      []rule
-	parts      map[string][]int // the compounds by their name, class or id, as indices in compounds
-	all        []compoundOf
-	partials   int
-	frames     map[string][]frame // of each animation
-	layers     []string           // by their names, the weakest first
-	registered []registered
-	order      int
-	work       int  // what was tried and applied
-	typed      bool // selectors count the siblings of one name
+	rules    []rule
+	parts    map[string][]int // the compounds by their name, class or id, as indices in compounds
+	all      []compoundOf
+	partials int
+	frames   map[string][]frame // of each animation
+	layers   []string           // by their names, the weakest first
+	firsts   int                // variables with a value of their own
+	order    int
+	work     int // what was tried and applied
 	// Attributes says that selectors look at attributes besides class and id.
 	Attributes bool
 }
@@ -64,12 +68,6 @@ type Sheet struct {
 type frame struct {
 	declarations []declaration
 	first, last  bool
-}
-
-// registered is a variable with a value that it has where nothing sets it.
-type registered struct {
-	variable
-	inherits bool
 }
 
 // rule is a selector with its declarations.
@@ -82,15 +80,15 @@ type rule struct {
 
 // group is what rules stand in.
 type group struct {
-	outer    []selector
-	layer    int    // its place in layers
-	name     string // of the layer
-	doubtful bool   // it is not known whether its rules count: only what hides is taken
+	outer    []string // the selectors of the rules around
+	layer    int      // its place in layers
+	name     string   // of the layer
+	doubtful bool     // it is not known whether its rules count: only what hides is taken
 	depth    int
 }
 
-// free is the layer of rules that are in none.
-const free = 1 << 20
+// free is the layer of rules that are in none, first one below all.
+const free, first = 1 << 20, -1
 
 // compoundOf is a compound of a selector in its place.
 type compoundOf struct {
@@ -107,9 +105,9 @@ type compoundOf struct {
 func Read(sheets []Text) *Sheet {
 	s := &Sheet{parts: map[string][]int{}, frames: map[string][]frame{}}
 	for _, one := range sheets {
-		s.sheet(one.Rules, one.Media, group{layer: free})
+		s.sheet(one.Rules, one.Media, group{layer: free, doubtful: one.Doubtful})
 	}
-	if len(s.rules) == 0 && len(s.registered) == 0 && len(s.frames) == 0 {
+	if len(s.rules) == 0 && len(s.frames) == 0 {
 		return nil
 	}
 	return s
@@ -183,7 +181,7 @@ func (s *Sheet) statement(text string, in group) {
 
 // Contained is the sheet that an address contains.
 func Contained(address string) (rules string, ok bool) {
-	head, body, ok := strings.Cut(address, ",")
+	head, body, ok := strings.Cut(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(address), ",")
 	head = strings.ToLower(head)
 	if !ok || !strings.HasPrefix(head, "data:text/css") {
 		return "", false
@@ -221,15 +219,15 @@ func (s *Sheet) rule(prelude, block string, in group) {
 		s.group(prelude, block, in)
 		return
 	}
-	selectors := selectorsOf(prelude, in.outer)
+	selectors, whole := selectorsOf(prelude, in.outer)
 	if len(selectors) == 0 {
 		return
 	}
 	for _, one := range selectors { // a browser drops the rule where one of them is nothing
-		in.doubtful = in.doubtful || one.is(func(c *compound) bool { return c.unheard })
+		in.doubtful = in.doubtful || one.is(func(c *compound) bool { return c.maybe })
 	}
 	inner := in
-	inner.outer, inner.depth = selectors, in.depth+1
+	inner.outer, inner.depth = whole, in.depth+1
 	var nested []func()
 	all := declarations(block, func(prelude, block string) {
 		nested = append(nested, func() { s.rule(prelude, block, inner) })
@@ -285,20 +283,24 @@ func (s *Sheet) group(prelude, block string, in group) {
 	s.block(block, in)
 }
 
-// register takes a variable with its first value.
+// register takes a variable with the value that it has where nothing sets it: a rule that is
+// weaker than all others.
 func (s *Sheet) register(name, block string) {
-	v := registered{variable: variable{name: name}}
+	value, of := "", "*"
 	for _, one := range split(block, ";") {
-		key, value, _ := strings.Cut(plain(one), ":")
-		switch value = strings.TrimSpace(value); strings.TrimSpace(key) {
+		key, given, _ := strings.Cut(plain(one), ":")
+		switch given = strings.TrimSpace(given); strings.TrimSpace(key) {
 		case "initial-value":
-			v.value = value
+			value = given
 		case "inherits":
-			v.inherits = value == "true"
+			if given == "true" {
+				of = ":root"
+			}
 		}
 	}
-	if v.value != "" && len(s.registered) < maxFirst {
-		s.registered = append(s.registered, v)
+	if s.firsts++; value != "" && s.firsts <= maxFirst {
+		selectors, _ := selectorsOf(of, nil)
+		s.add(selectors, []declaration{{name: name, value: value}}, group{layer: first})
 	}
 }
 
@@ -325,10 +327,6 @@ func (s *Sheet) add(selectors []selector, all []declaration, in group) {
 	}
 	s.order++
 	for _, sel := range selectors {
-		if sel.is(func(c *compound) bool { return c.maybe }) && !hide(all) {
-			continue
-		}
-		s.typed = s.typed || sel.is(func(c *compound) bool { return slices.ContainsFunc(c.nth, func(n nth) bool { return n.typed }) })
 		s.rules = append(s.rules, rule{declarations: all, specificity: sel.specificity(), order: s.order, layer: in.layer})
 		needs := -1
 		for i, c := range sel.compounds {
@@ -366,7 +364,6 @@ type Place struct {
 	before      []uint64 // those that an earlier child of this element meets
 	last        []uint64 // those that the last child meets
 	children    int
-	types       map[string]int // how many children of each name there are, where that is asked
 	language    string
 }
 
@@ -377,7 +374,7 @@ type Element struct {
 	Root            bool
 	Drawn           bool // it is part of a drawing
 	Language        string
-	index, ofType   int // among its siblings, and among those of its name, from 1
+	index           int // among its siblings, from 1
 }
 
 func has(set []uint64, i int) bool { return i>>6 < len(set) && set[i>>6]>>(i&63)&1 != 0 }
@@ -416,13 +413,6 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 	if s != nil {
 		at.children++
 		e.index, e.Language = at.children, cmp.Or(e.Language, at.language)
-		if s.typed {
-			if at.types == nil {
-				at.types = map[string]int{}
-			}
-			at.types[e.Name]++
-			e.ofType = at.types[e.Name]
-		}
 		var met []uint64
 		for _, key := range keysOf(&e) {
 			for _, i := range s.parts[key] {
@@ -450,7 +440,7 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 	for _, d := range declarations(withoutComments(inline), nil) {
 		all = append(all, won{declaration: d, origin: inlined, layer: free})
 	}
-	if len(all) == 0 && (s == nil || len(s.registered) == 0) {
+	if len(all) == 0 {
 		return Effect{}, place
 	}
 	slices.SortStableFunc(all, weaker)
@@ -461,22 +451,9 @@ func (s *Sheet) Effect(at *Place, e Element, hints, inline string, outer Sight) 
 	if s != nil && len(s.frames) > 0 {
 		ordered = append(ordered, s.ending(ordered)...)
 	}
-	if s != nil {
-		outer.vars = s.first(outer.vars, e.Root)
-	}
 	effect := effectOf(ordered, outer, e.Drawn)
 	effect.root = e.Root
 	return effect, place
-}
-
-// first gives the variables that are registered their first values.
-func (s *Sheet) first(vars *variable, root bool) *variable {
-	for _, v := range s.registered {
-		if root || !v.inherits {
-			vars = &variable{name: v.name, value: v.value, outer: vars}
-		}
-	}
-	return vars
 }
 
 // stands reports whether a compound stands where its selector wants it.
@@ -552,15 +529,15 @@ func (s *Sheet) ending(all []declaration) (last []declaration) {
 	}
 	stays := slices.Contains(words, "forwards") || slices.Contains(words, "both")
 	odd := slices.ContainsFunc(words, func(word string) bool {
-		seconds, timed := strings.CutSuffix(word, "s")
-		n, err := strconv.ParseFloat(seconds, 64)
-		return word == "paused" || strings.Contains(word, "reverse") || word == "alternate" || timed && err == nil && n > longAnimation
+		end := numberEnd(word)
+		n, _ := strconv.ParseFloat(word[:end], 64)
+		return word == "paused" || strings.Contains(word, "reverse") || word == "alternate" || strings.HasPrefix(word, "calc(") || word[end:] == "s" && n > longAnimation || word[end:] == "ms" && n > 1000*longAnimation
 	})
 	for _, word := range words {
 		frames := s.frames[word]
 		always := (len(frames) > 1 || len(frames) == 1 && frames[0].first && frames[0].last) && !slices.ContainsFunc(frames, func(f frame) bool { return !hide(f.declarations) })
 		for _, f := range frames {
-			if f.last && stays || (odd || always && slices.Contains(words, "infinite")) && hide(f.declarations) {
+			if f.last && stays && !odd || (odd || always && slices.Contains(words, "infinite")) && hide(f.declarations) {
 				last = append(last, f.declarations...)
 			}
 		}
