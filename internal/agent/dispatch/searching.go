@@ -50,11 +50,12 @@ func (e *Env) Searching(ctx context.Context) (*sourcing.Searching, error) {
 		of := settings.Search.Of(s.Name)
 		made.Places = append(made.Places, sourcing.Place{Service: s, Address: of.URL, KeyEnv: cmp.Or(of.KeyEnv, s.KeyEnv), Key: e.Variable(cmp.Or(of.KeyEnv, s.KeyEnv))})
 	}
+	allow, err := fetch.ParseAllow(settings.Fetch.Allow)
+	if err != nil {
+		return nil, err
+	}
+	made.Reaches = allow.Reaches
 	if made.Call == nil {
-		allow, err := fetch.ParseAllow(settings.Fetch.Allow)
-		if err != nil {
-			return nil, err
-		}
 		made.Call = fetch.New(fetch.Options{Allow: allow, Proxy: settings.Fetch.Proxy, Getenv: e.Getenv, Now: e.Now}).Call
 	}
 	e.searching = made

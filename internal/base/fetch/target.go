@@ -254,6 +254,21 @@ func (a *Allow) add(entry string) bool {
 	return true
 }
 
+// Reaches reports whether a URL may be asked for, as far as the URL alone shows: a name can
+// still lead to an address that may not.
+func (a Allow) Reaches(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return false
+	}
+	t, refused := parseTarget(u, a)
+	if refused != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(t.host)
+	return err != nil || a.names(t.host, t.port) || a.guard().SafeAddr(addr) == nil
+}
+
 // names reports whether a person named the host for this port.
 func (a Allow) names(host, port string) bool {
 	return a.hostPorts[net.JoinHostPort(host, port)] || a.hosts[host] && isWebPort(port)

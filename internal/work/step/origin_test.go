@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -93,7 +94,7 @@ func TestOrigins(t *testing.T) {
 		return u.Write("jobs/wave1.p1/001/events.jsonl", []byte(events.String()))
 	}))(t)
 	brave, _ := search.Find("brave")
-	how := &sourcing.Searching{Places: []sourcing.Place{{Service: brave, Key: "k"}}, Default: []string{"brave"}, Call: func(_ context.Context, name string, r archive.Request) (archive.Capture, error) {
+	how := &sourcing.Searching{Places: []sourcing.Place{{Service: brave, Key: "k"}}, Default: []string{"brave"}, Reaches: fetch.Allow{}.Reaches, Call: func(_ context.Context, name string, r archive.Request) (archive.Capture, error) {
 		var items []fakesearch.Item
 		for i := 1; i <= 5; i++ {
 			if strings.Contains(r.URL, "second") {
