@@ -83,7 +83,7 @@ func TestUpdateSaysWhatNoLongerStands(t *testing.T) {
 		want       int
 		says       []string
 	}{
-		{"nothing changed", ferryPage, 200, 0, []string{"2 sentences that cite: 2 stand", "same"}},
+		{"nothing changed", ferryPage, 200, 0, []string{"2 sentences that cite: 2 stand", "same", "the server says that the archived page has not changed"}},
 		{"a number changed", strings.Replace(ferryPage, "120 cars", "140 cars", 1), 200, 1, []string{"1 stands, 1 changed", "Line 1: changed", "[-120-] {+140+}"}},
 		{"the page is gone", ferryPage, 404, 1, []string{"2 gone", "no such page"}},
 		{"a wall", ferryPage, 403, 1, []string{"2 behind a wall now"}},

@@ -325,7 +325,9 @@ func (f *fetched) compare(ctx context.Context, s *Source) (*drift.Source, Update
 	switch {
 	case then.Then == nil || then.Now == nil:
 	case then.Then.Text == then.Now.Text:
-		shown.Text = "same"
+		if shown.Text = "same"; same {
+			shown.Why = cmp.Or(shown.Why, "the server says that the archived page has not changed")
+		}
 	default:
 		shown.Text = "other"
 	}
