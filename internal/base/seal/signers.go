@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Signers says whose signatures count: an allowed_signers file of OpenSSH.
@@ -103,6 +104,18 @@ func (s *Signers) Verify(message, armored []byte, at time.Time) (Signer, error) 
 		return Signer{}, tampered(tidegate.Pairs("signer", line.fingerprint), "the signature by %s does not count: %w", line.fingerprint, err)
 	}
 	return line.signer(), nil
+}
+
+// Signed reports whether one of the signers made a signature over the canonical form of a
+// value, at a time as logs have it.
+func (s *Signers) Signed(value any, armored, at string) bool {
+	message, err := codec.Canonical(value)
+	made, ok := tidegate.ParseTime(at)
+	if err != nil || !ok {
+		return false
+	}
+	_, err = s.Verify(message, []byte(armored), made)
+	return err == nil
 }
 
 // verifyPlain is Verify for a signature that must be written as we write it, so

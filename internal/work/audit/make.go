@@ -396,9 +396,7 @@ func (a *Audit) keep(ctx context.Context, desk run.Desk, batch []*archive.Packed
 	}
 	tx := lock.Begin()
 	for part := range slices.Chunk(records, store.RecordsPerLine) {
-		if err := tx.Record(logFile, desk.Writer().Line(eventFetched, tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
-			return err
-		}
+		tx.Record(logFile, desk.Writer().Line(eventFetched, tidegate.Pairs("archive", run.ArchiveFile, "records", part)))
 	}
 	if err := tx.Commit(); err != nil {
 		return err
@@ -416,9 +414,7 @@ func (a *Audit) finish(ctx context.Context, desk run.Desk, result *foreign.Resul
 		return err
 	}
 	return a.record(ctx, desk, func(tx *artifact.Tx) error {
-		if err := tx.Write(ResultFile, data); err != nil {
-			return err
-		}
+		tx.Write(ResultFile, data)
 		return tx.Record(logFile, desk.Writer().Line(eventJudged, tidegate.Pairs("outcome", string(result.Outcome), "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data)))))
 	})
 }

@@ -308,7 +308,7 @@ func Start(ctx context.Context, desk run.Desk, project string, id string, maxRou
 	}
 	signature := ""
 	if d != nil {
-		if signature, err = d.sign(ctx, desk, folder); err != nil {
+		if signature, err = sign(ctx, desk, signersOf(folder), d.value()); err != nil {
 			return Started{}, err
 		}
 	}

@@ -432,9 +432,7 @@ func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payl
 			}
 		}
 		if len(numbers) == 0 || !bytes.Equal(current, newest) {
-			if err := tx.Write(historyName(next), current); err != nil {
-				return err
-			}
+			tx.Write(historyName(next), current)
 			tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventFound, tidegate.Pairs("review", next,
 				"digests", tidegate.Pairs(historyName(next), codec.DigestBytes(current)))))
 			next++
@@ -444,14 +442,9 @@ func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payl
 	if err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		name string
-		data []byte
-	}{{historyName(next), data}, {sidecarName(next), beside}, {reviewFile, data}} {
-		if err := tx.Write(file.name, file.data); err != nil {
-			return err
-		}
-	}
+	tx.Write(historyName(next), data)
+	tx.Write(sidecarName(next), beside)
+	tx.Write(reviewFile, data)
 	// The line is kept as well as it can be: a review that the log does not name
 	// is written all the same, and decides nothing.
 	tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventKept, tidegate.Pairs("review", next, "verdict", p.Verdict,

@@ -208,12 +208,6 @@ type dismissedFile struct {
 	Dismissed review.Dismissals `json:"dismissed"`
 }
 
-// messageOf is what the signature of a dismissal is over.
-func messageOf(d review.Dismissal) ([]byte, error) {
-	d.Signature = ""
-	return codec.Canonical(codec.Of(d))
-}
-
 // Dismissed is what a person dismissed: as the project's file has them
 // or, with a commit, as it had them there. Where decisions are
 // signed, one without a signature that counts does not count. It returns READ_FAILED,
@@ -260,16 +254,9 @@ func fileOf(ctx context.Context, desk run.Desk, project, commit, name string) (p
 
 // signedBy reports whether the signature that a dismissal needs is there.
 func signedBy(d review.Dismissal, signers *seal.Signers) bool {
-	if signers == nil {
-		return true
-	}
-	message, err := messageOf(d)
-	at, ok := tidegate.ParseTime(d.At)
-	if err != nil || !ok {
-		return false
-	}
-	_, err = signers.Verify(message, []byte(d.Signature), at)
-	return err == nil
+	signature := d.Signature
+	d.Signature = ""
+	return signers == nil || signers.Signed(d, signature, d.At)
 }
 
 func parseDismissed(path string, text []byte) (review.Dismissals, error) {
@@ -321,7 +308,8 @@ func Dismiss(ctx context.Context, desk run.Desk, project string, what []review.D
 	}
 	for _, d := range what {
 		d.Reason, d.At = reason, tidegate.Stamp(desk.Now())
-		if d.Signature, err = sign(ctx, desk, root, d); err != nil {
+		d.Signature = "" // which is over the rest
+		if d.Signature, err = sign(ctx, desk, filepath.Join(root.Path(), filepath.FromSlash(desk.ChangesFolder()), signersFile), d); err != nil {
 			return "", err
 		}
 		list = append(slices.DeleteFunc(list, func(was review.Dismissal) bool { return was.ID == d.ID }), d)
@@ -331,17 +319,4 @@ func Dismiss(ctx context.Context, desk run.Desk, project string, what []review.D
 		return "", err
 	}
 	return path, root.Write(name, data)
-}
-
-// sign makes the signature that a dismissal needs, "" where it needs none.
-func sign(ctx context.Context, desk run.Desk, root *artifact.Folder, d review.Dismissal) (string, error) {
-	signers, err := seal.ReadSigners(desk.Reach, "signers", filepath.Join(root.Path(), filepath.FromSlash(desk.ChangesFolder()), signersFile))
-	if err != nil {
-		return "", artifact.UnlessMissing(err)
-	}
-	message, err := messageOf(d)
-	if err != nil {
-		return "", err
-	}
-	return signature(ctx, desk, signers, message)
 }

@@ -34,48 +34,36 @@ func Merge(ctx context.Context, desk run.Desk, project, id, author, message stri
 	if err := byPerson(ctx, id, "merges a change", "tidegate change merge "+id); err != nil {
 		return Merged{}, err
 	}
-	folder, err := OpenFolder(ctx, desk, project, id)
-	if err != nil {
-		return Merged{}, err
-	}
-	defer folder.Close()
-	if _, err := readState(folder); err != nil {
-		return Merged{}, err
-	}
-	v, err := enter(ctx, desk, folder, id, nil)
-	if err != nil {
-		return Merged{}, err
-	}
-	defer v.leave()
-	if err := v.r.checkFiles(folder, id); err != nil {
-		return Merged{}, err
-	}
-	w, err := v.approved()
-	if err != nil {
-		return Merged{}, err
-	}
-	w.project, w.id = project, id
-	if err := w.Check(ctx); err != nil {
-		return Merged{}, err
-	}
-	number := v.r.last().number
-	text := strings.NewReplacer("{change}", id, "{round}", strconv.Itoa(number)).Replace(cmp.Or(message, "Merge change {change}"))
-	text = fmt.Sprintf("%s\n\nReview %d approved %s.", strings.TrimRight(text, "\n"), number, w.head)
-	if squash {
-		about, err := v.squashed(number)
+	var merged Merged
+	err := moving(ctx, desk, project, id, func(v *visit) error {
+		w, err := v.approved()
 		if err != nil {
-			return Merged{}, err
+			return err
 		}
-		text += about
-	}
-	merged, err := w.merge(ctx, desk, author, text, squash)
-	if err != nil {
-		return Merged{}, err
-	}
-	m := newMove(v.s, v.r)
-	m.phase, m.event, m.action = Archived, eventMerged, actionMerged
-	m.edit(v.s)
-	return merged, v.commit(ctx, m, "change_merge", judged{number: number}, tidegate.Pairs("commit", merged.Commit))
+		w.project, w.id = project, id
+		if err := w.Check(ctx); err != nil {
+			return err
+		}
+		number := v.r.last().number
+		text := strings.NewReplacer("{change}", id, "{round}", strconv.Itoa(number)).Replace(cmp.Or(message, "Merge change {change}"))
+		text = fmt.Sprintf("%s\n\nReview %d approved %s.", strings.TrimRight(text, "\n"), number, w.head)
+		if squash {
+			about, err := v.squashed(number)
+			if err != nil {
+				return err
+			}
+			text += about
+		}
+		merged, err = w.merge(ctx, desk, author, text, squash)
+		if err != nil {
+			return err
+		}
+		m := newMove(v.s, v.r)
+		m.phase, m.event, m.action = Archived, eventMerged, actionMerged
+		m.edit(v.s)
+		return v.commit(ctx, m, "change_merge", judged{number: number}, tidegate.Pairs("commit", merged.Commit))
+	})
+	return merged, err
 }
 
 // longestNote is how many bytes of an implementer's note a message has.
@@ -298,24 +286,13 @@ func (w *Worktree) Rebase(ctx context.Context, desk run.Desk, author, message st
 	if err := w.Restore(ctx, desk); err != nil {
 		return "", err
 	}
-	folder, err := OpenFolder(ctx, desk, w.project, w.id)
-	if err != nil {
-		return "", err
-	}
-	defer folder.Close()
-	v, err := enter(ctx, desk, folder, w.id, nil)
-	if err != nil {
-		return "", err
-	}
-	defer v.leave()
-	if err := v.r.checkFiles(folder, w.id); err != nil {
-		return "", err
-	}
-	m := newMove(v.s, v.r)
-	m.phase, m.event, m.action = Implementing, eventRebased, actionRebased
-	m.edit(v.s)
-	w.Rebased, w.reviewed = w.reviewed, 0
-	return onto, v.commit(ctx, m, "change_run", judged{number: w.Rebased}, tidegate.Pairs("worktree", w.Path, "branch", w.Branch, "base", w.Base))
+	return onto, moving(ctx, desk, w.project, w.id, func(v *visit) error {
+		m := newMove(v.s, v.r)
+		m.phase, m.event, m.action = Implementing, eventRebased, actionRebased
+		m.edit(v.s)
+		w.Rebased, w.reviewed = w.reviewed, 0
+		return v.commit(ctx, m, "change_run", judged{number: w.Rebased}, tidegate.Pairs("worktree", w.Path, "branch", w.Branch, "base", w.Base))
+	})
 }
 
 // Abandon ends a change that has not ended: it becomes rejected. Its worktree and its

@@ -107,8 +107,8 @@ func readToDecide(ctx context.Context, desk run.Desk, folder *artifact.Folder, i
 // readRecord reads the log of a change; one that has none has done nothing yet.
 func readRecord(desk run.Desk, folder *artifact.Folder, id string) (*record, error) {
 	r := newRecord()
-	signers, err := readSigners(desk, folder)
-	if err != nil {
+	signers, err := seal.ReadSigners(desk.Reach, "signers", signersOf(folder))
+	if artifact.UnlessMissing(err) != nil {
 		return nil, err
 	}
 	file, err := folder.Open(logFile)
@@ -136,7 +136,7 @@ func readRecord(desk run.Desk, folder *artifact.Folder, id string) (*record, err
 			r.breaks("line %d does not follow the line before it", line.Number)
 		case v.Get("change_id").Str() != id:
 			r.breaks("line %d is about another change", line.Number)
-		case signers != nil && isDecision(v) && !isSigned(v, signers):
+		case signers != nil && isDecision(v) && !signers.Signed(v.Get("decision"), v.Get("signature").Str(), v.Get("ts").Str()):
 			r.breaks("line %d is a person's decision without a signature that counts", line.Number)
 		case v.Get("decision") != nil && r.decisions[codec.Digest(v.Get("decision"))]:
 			r.breaks("line %d repeats a decision", line.Number)
@@ -378,38 +378,25 @@ func checkReason(text string) error {
 // OpenSSH allowed_signers file. Without it decisions are not signed.
 const signersFile = "allowed_signers"
 
-// readSigners reads whose signatures count for the change in a folder, nil where
-// decisions need none. It returns INVALID_ARGS for a list that cannot be used.
-func readSigners(desk run.Desk, folder *artifact.Folder) (*seal.Signers, error) {
-	path := filepath.Join(filepath.Dir(filepath.Dir(folder.Path())), signersFile)
-	signers, err := seal.ReadSigners(desk.Reach, "signers", path)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
-	}
-	return signers, err
+// signersOf is where the project of a change lists them.
+func signersOf(folder *artifact.Folder) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(folder.Path())), signersFile)
 }
 
-// sign makes the signature that a decision needs, "" where it needs none. It is
-// made before the lock is taken. It returns INVALID_ARGS when no key was named,
-// and for a key that is not one of the signers.
-func (d decision) sign(ctx context.Context, desk run.Desk, folder *artifact.Folder) (string, error) {
-	signers, err := readSigners(desk, folder)
-	if err != nil || signers == nil {
-		return "", err
-	}
-	message, err := codec.Canonical(d.value())
+// sign signs a value that a person decided, by one of those whose signatures count; "" where
+// the project has no list of them.
+func sign(ctx context.Context, desk run.Desk, signersPath string, value any) (string, error) {
+	signers, err := seal.ReadSigners(desk.Reach, "signers", signersPath)
 	if err != nil {
-		return "", err
+		return "", artifact.UnlessMissing(err)
 	}
-	return signature(ctx, desk, signers, message)
-}
-
-// signature is the person's over a message. It returns INVALID_ARGS when no key was
-// named, and for a key that is not one of the signers.
-func signature(ctx context.Context, desk run.Desk, signers *seal.Signers, message []byte) (string, error) {
 	if desk.Sign == nil {
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil),
 			"decisions about changes are signed here: name your key with --sign, or in TIDEGATE_SIGN_KEY")
+	}
+	message, err := codec.Canonical(value)
+	if err != nil {
+		return "", err
 	}
 	armored, err := desk.Sign(ctx, message)
 	if err != nil {
@@ -428,21 +415,6 @@ func (d decision) details(signature string) tidegate.Details {
 		fields = append(fields, tidegate.Detail{Key: "signature", Value: signature})
 	}
 	return fields
-}
-
-// isSigned reports whether a line of the log that a person's decision made has a
-// signature that counts.
-func isSigned(line *codec.Value, signers *seal.Signers) bool {
-	message, err := codec.Canonical(line.Get("decision"))
-	if err != nil {
-		return false
-	}
-	at, ok := tidegate.ParseTime(line.Get("ts").Str())
-	if !ok {
-		return false
-	}
-	_, err = signers.Verify(message, []byte(line.Get("signature").Str()), at)
-	return err == nil
 }
 
 // visit is a change under its lock, with what its files say.
@@ -479,6 +451,28 @@ func enter(ctx context.Context, desk run.Desk, folder *artifact.Folder, id strin
 	return v, nil
 }
 
+// moving enters a change whose files are those that its log records, and lets do move it on.
+// A folder without a state gets no lock file.
+func moving(ctx context.Context, desk run.Desk, project, id string, do func(v *visit) error) error {
+	folder, err := OpenFolder(ctx, desk, project, id)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if _, err := readState(folder); err != nil {
+		return err
+	}
+	v, err := enter(ctx, desk, folder, id, nil)
+	if err != nil {
+		return err
+	}
+	defer v.leave()
+	if err := v.r.checkFiles(folder, id); err != nil {
+		return err
+	}
+	return do(v)
+}
+
 // enterToDecide makes a person's decision about a change, as fill completes it, and enters
 // the change to carry it out. What is signed is signed before the lock is taken. A folder
 // without a state gets no lock file.
@@ -492,7 +486,7 @@ func enterToDecide(ctx context.Context, desk run.Desk, folder *artifact.Folder, 
 	}
 	d = r.decision(id, command)
 	fill(&d)
-	if signature, err = d.sign(ctx, desk, folder); err == nil {
+	if signature, err = sign(ctx, desk, signersOf(folder), d.value()); err == nil {
 		v, err = enter(ctx, desk, folder, id, nil)
 	}
 	return v, d, signature, err
@@ -509,9 +503,7 @@ func (v *visit) commit(ctx context.Context, m move, kind string, j judged, more 
 		return err
 	}
 	tx := v.held.Begin()
-	if err := tx.Write(stateFile, text); err != nil {
-		return err
-	}
+	tx.Write(stateFile, text)
 	fields := tidegate.Pairs("review", j.number, "verdict", j.verdict, "from", v.s.phase, "phase", m.phase, "iteration", m.iteration,
 		"needs_person", m.needsPerson, "cause", m.cause, "state_digest", codec.DigestBytes(text))
 	line := v.r.line(ctx, v.desk, v.id, kind, m.event, append(fields, more...))

@@ -399,9 +399,7 @@ func writeProposal(ctx context.Context, desk run.Desk, project, id, text string)
 	}
 	defer held.Unlock()
 	tx := held.Begin()
-	if err := tx.Write(proposalFile, []byte(text)); err != nil {
-		return err
-	}
+	tx.Write(proposalFile, []byte(text))
 	return tx.Commit()
 }
 

@@ -64,7 +64,7 @@ func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id s
 		if w, err = newWorktree(ctx, project, home, id); err != nil {
 			return nil, err
 		}
-		if err := recordWorktree(ctx, desk, folder, id, w); err != nil {
+		if err := recordWorktree(ctx, desk, project, id, w); err != nil {
 			return nil, err
 		}
 	}
@@ -111,20 +111,14 @@ func worktreePath(project, home, id string) string {
 func branchOf(id string) string { return "tidegate/" + id }
 
 // recordWorktree writes down where the worktree is.
-func recordWorktree(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, w *Worktree) error {
-	v, err := enter(ctx, desk, folder, id, nil)
-	if err != nil {
-		return err
-	}
-	defer v.leave()
-	if err := v.r.checkFiles(folder, id); err != nil {
-		return err
-	}
-	m := newMove(v.s, v.r)
-	m.needsPerson, m.cause = cmp.Or(v.r.needsPerson, v.s.needsPerson), v.r.cause
-	m.event, m.action = eventWorktree, v.s.lastAction
-	m.edits = []edit{{key: keyWorktree, value: w.Path}}
-	return v.commit(ctx, m, "change_run", judged{}, tidegate.Pairs("worktree", w.Path, "branch", w.Branch, "base", w.Base))
+func recordWorktree(ctx context.Context, desk run.Desk, project, id string, w *Worktree) error {
+	return moving(ctx, desk, project, id, func(v *visit) error {
+		m := newMove(v.s, v.r)
+		m.needsPerson, m.cause = cmp.Or(v.r.needsPerson, v.s.needsPerson), v.r.cause
+		m.event, m.action = eventWorktree, v.s.lastAction
+		m.edits = []edit{{key: keyWorktree, value: w.Path}}
+		return v.commit(ctx, m, "change_run", judged{}, tidegate.Pairs("worktree", w.Path, "branch", w.Branch, "base", w.Base))
+	})
 }
 
 // make makes the worktree, unless it is there and complete. What a killed process left

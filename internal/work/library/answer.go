@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -115,7 +116,7 @@ func (a *Asked) Begin(ctx context.Context, desk run.Desk, runs string) error {
 	a.desk = desk
 	begun, path, err := a.begun(ctx, runs)
 	if err == nil && path == "" {
-		begun, path, err = create(desk, store.Answers.Home(runs), about{SchemaVersion: answerSchema, Question: a.Question, Of: a.of}, nil)
+		begun, path, err = create(desk, store.Answers.Home(runs), Held{SchemaVersion: answerSchema, Question: a.Question, Of: a.of}, nil)
 	}
 	if err != nil {
 		return err
@@ -126,27 +127,19 @@ func (a *Asked) Begin(ctx context.Context, desk run.Desk, runs string) error {
 }
 
 // begun is the answer to the same question that has no result, with its folder; "" for none.
-func (a *Asked) begun(ctx context.Context, runs string) (was about, path string, err error) {
-	home, err := a.desk.Reach.Open("home", store.Answers.Home(runs))
-	if err != nil {
-		return was, "", artifact.UnlessMissing(err)
-	}
-	defer home.Close()
-	entries, err := home.List(".")
-	if err != nil {
-		return was, "", err
-	}
-	for _, entry := range entries {
-		data, err := home.Read(entry.Name() + "/" + store.AboutFile)
-		if err != nil || json.Unmarshal(data, &was) != nil || was.ID != entry.Name() || was.SchemaVersion != answerSchema || was.Question != a.Question || !slices.Equal(was.Of, a.of) {
-			continue
+func (a *Asked) begun(ctx context.Context, runs string) (was Held, path string, err error) {
+	failed := store.Answers.Each(a.desk.Reach, store.Answers.Home(runs), func(home *artifact.Folder, id string) {
+		var held Held
+		data, unread := home.Read(id + "/" + store.AboutFile)
+		if path != "" || unread != nil || json.Unmarshal(data, &held) != nil || held.ID != id || held.SchemaVersion != answerSchema ||
+			held.Question != a.Question || !slices.Equal(held.Of, a.of) {
+			return
 		}
-		ended, err := a.ended(ctx, home, was.ID)
-		if err != nil || !ended {
-			return was, filepath.Join(store.Answers.Home(runs), was.ID), err
+		if ended, unknown := a.ended(ctx, home, id); unknown != nil || !ended {
+			was, path, err = held, filepath.Join(home.Path(), id), unknown
 		}
-	}
-	return about{}, "", nil
+	})
+	return was, path, cmp.Or(err, failed)
 }
 
 // ended reports whether an answer has a result. One whose writing was interrupted is rolled

@@ -263,13 +263,12 @@ func checkBundledKept(ctx context.Context, own, desk run.Desk, runs string, kind
 			return "", unsound(b, tidegate.AsError(err).Message)
 		}
 	}
-	for _, of := range subjects(about) {
-		item, err := Open(ctx, desk, runs, filepath.Dir(runs), of.ID)
-		if err != nil {
-			return "", err
-		}
-		wrong, err := heldTo(ctx, folder, item, of, about, record.Counts)
-		item.Close()
+	k := keptFolder{folder: folder, record: record}
+	if err := about.Decode(&k.Held); err != nil {
+		return "", unsound(b, kind.File+" does not say what it is about")
+	}
+	for _, of := range k.Of {
+		wrong, err := k.boundTo(ctx, desk, runs, of)
 		if err != nil {
 			return "", err
 		}
@@ -310,90 +309,78 @@ func FindKept(desk run.Desk, runs, workdir, name string) (path string, ok bool) 
 	return "", false
 }
 
+// keptFolder is an update, an answer or an audit with what its log says.
+type keptFolder struct {
+	Held
+	folder *artifact.Folder
+	record store.Record
+}
+
 // Verify holds an update or answer against itself and what it is bound to: the chain of its
 // log, the digests of its files, the heads of the runs and audits, and, of an update, the
 // result, which is judged again from what was fetched. It returns the errors of reading it;
 // what does not agree is a result.
-func Verify(ctx context.Context, desk run.Desk, runs, path string) (Verified, error) {
-	folder, err := desk.Reach.Open("kept", path)
-	if err != nil {
-		return Verified{}, err
-	}
-	defer folder.Close()
-	data, err := folder.ReadDocument(store.AboutFile)
-	if err != nil {
-		return Verified{}, err
-	}
-	doc, err := codec.ParseFile("kept", filepath.Join(path, store.AboutFile), data)
-	if err != nil {
-		return Verified{}, err
-	}
-	v := Verified{ID: doc.Get("id").Str(), Of: subjects(doc)}
-	record, err := store.Read(folder)
+func Verify(ctx context.Context, desk run.Desk, runs, path string) (v Verified, err error) {
+	doc, err := desk.Reach.ReadJSON("kept", filepath.Join(path, store.AboutFile))
 	if err != nil {
 		return v, err
 	}
-	log, wrong, err := record.Verify(folder)
+	var k keptFolder
+	if err := doc.Decode(&k.Held); err != nil {
+		return v, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("kept", path), "%s does not say what it is about: %w", store.AboutFile, err)
+	}
+	if k.folder, err = desk.Reach.Open("kept", path); err != nil {
+		return v, err
+	}
+	defer k.folder.Close()
+	v = Verified{ID: k.ID, Of: k.Of}
+	if k.record, err = store.Read(k.folder); err != nil {
+		return v, err
+	}
+	log, wrong, err := k.record.Verify(k.folder)
 	if err != nil {
 		return v, err
 	}
 	v.Lines, v.Wrong = log.Lines, wrong
 	for _, name := range []string{store.AboutFile, store.ResultFile} {
-		if record.Files[name] == "" {
-			v.wrong("the log does not record " + name)
+		if k.record.Files[name] == "" {
+			v.Wrong = append(v.Wrong, "the log does not record "+name)
 		}
 	}
-	for _, subject := range v.Of {
-		if err := v.bound(ctx, desk, runs, folder, subject, doc, record.Counts); err != nil {
+	for _, of := range k.Of {
+		wrong, err := k.boundTo(ctx, desk, runs, of)
+		switch {
+		case tidegate.CodeOf(err) == tidegate.FileNotFound:
+			wrong = "the " + of.Kind + " " + of.ID + " is not here"
+		case err != nil:
 			return v, err
+		}
+		if wrong != "" {
+			v.Wrong = append(v.Wrong, wrong)
 		}
 	}
 	return v, nil
 }
 
-// subjects are what an update or answer is bound to.
-func subjects(about *codec.Value) (all []Subject) {
-	for _, s := range about.Get("of").Elems() {
-		all = append(all, Subject{s.Get("kind").Str(), s.Get("id").Str(), s.Get("head").Str(), s.Get("title").Str()})
-	}
-	return all
-}
-
-func (v *Verified) wrong(text string) { v.Wrong = append(v.Wrong, text) }
-
-// bound holds what is kept against a run or audit: it is the one of that head, and, of an
+// boundTo holds what is kept against a run or audit: it is the one of that head, and, of an
 // update, what was fetched gives the same result again.
-func (v *Verified) bound(ctx context.Context, desk run.Desk, runs string, folder *artifact.Folder, of Subject, about *codec.Value, counts map[string]bool) error {
+func (k *keptFolder) boundTo(ctx context.Context, desk run.Desk, runs string, of Subject) (wrong string, err error) {
 	item, err := Open(ctx, desk, runs, filepath.Dir(runs), of.ID)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		v.wrong("the " + of.Kind + " " + of.ID + " is not here")
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer item.Close()
-	wrong, err := heldTo(ctx, folder, item, of, about, counts)
-	if wrong != "" {
-		v.wrong(wrong)
-	}
-	return err
-}
-
-// heldTo says how what is kept does not agree with the run or audit that it is bound to; ""
-// where it does.
-func heldTo(ctx context.Context, folder *artifact.Folder, item *Item, of Subject, about *codec.Value, counts map[string]bool) (wrong string, err error) {
-	if item.Subject != of {
-		return "the " + of.Kind + " " + of.ID + " is not as it was: its log has another head", nil
-	}
-	if about.Get("schema_version").Str() != updateSchema {
-		return "", nil // agents cannot be asked again
-	}
-	again, err := updateAgain(ctx, folder, item, about.Get("id").Str(), counts)
 	if err != nil {
 		return "", err
 	}
-	kept, err := folder.Read(store.ResultFile)
+	defer item.Close()
+	if item.Subject != of {
+		return "the " + of.Kind + " " + of.ID + " is not as it was: its log has another head", nil
+	}
+	if k.SchemaVersion != updateSchema {
+		return "", nil // agents cannot be asked again
+	}
+	again, err := updateAgain(ctx, k.folder, item, k.ID, k.record.Counts)
+	if err != nil {
+		return "", err
+	}
+	kept, err := k.folder.Read(store.ResultFile)
 	if err == nil && !bytes.Equal(kept, again) {
 		wrong = "what was fetched gives another result than " + store.ResultFile
 	}

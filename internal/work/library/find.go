@@ -3,6 +3,7 @@ package library
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"math"
@@ -99,8 +100,8 @@ func Find(ctx context.Context, desk run.Desk, in FindInput) (FindResult, error) 
 		if len(out.Hits) == cmp.Or(in.Most, 20) {
 			break
 		}
-		e, err := readEntry(s.entry)
-		if err != nil {
+		var e Entry
+		if json.Unmarshal(s.entry, &e) != nil {
 			continue
 		}
 		text, err := e.text(ctx, desk, in.Runs)

@@ -248,18 +248,3 @@ func (s *stored) piece() []byte {
 	s.data = s.data[n:]
 	return out
 }
-
-// readEntry reads an entry.
-func readEntry(data []byte) (Entry, error) {
-	doc, err := codec.Parse(data)
-	if err != nil {
-		return Entry{}, err
-	}
-	e := Entry{Kind: doc.Get("kind").Str(), ID: doc.Get("id").Str(), Part: doc.Get("part").Str(), Title: doc.Get("title").Str(), URL: doc.Get("url").Str()}
-	for _, r := range doc.Get("records").Elems() {
-		offset, _ := r.Get("offset").Int()
-		length, _ := r.Get("length").Int()
-		e.Records = append(e.Records, archive.Ref{Offset: offset, Length: length, Digest: r.Get("digest").Str()})
-	}
-	return e, nil
-}

@@ -253,8 +253,9 @@ func readAudit(ctx context.Context, a *audit.Audit) (*Item, error) {
 	return item, nil
 }
 
-// about is [store.AboutFile]: what a kept folder is bound to.
-type about struct {
+// Held is an answer or update that a home keeps: what [store.AboutFile] says of it, and what
+// it is bound to.
+type Held struct {
 	SchemaVersion string    `json:"schema_version"`
 	ID            string    `json:"id"`
 	CreatedAt     string    `json:"created_at"`
@@ -270,7 +271,7 @@ func judged(desk run.Desk, result []byte, more tidegate.Details) tidegate.Detail
 
 // create makes a folder under home that is bound to runs and audits, with what more adds to
 // it, which may be nil.
-func create(desk run.Desk, home string, a about, more func(d *artifact.Draft, path string) error) (about, string, error) {
+func create(desk run.Desk, home string, a Held, more func(d *artifact.Draft, path string) error) (Held, string, error) {
 	seed := ""
 	for _, s := range a.Of {
 		seed += s.ID + s.Head
@@ -284,14 +285,6 @@ func create(desk run.Desk, home string, a about, more func(d *artifact.Draft, pa
 		return tidegate.Pairs(store.AboutFile, codec.DigestBytes(data)), d.Write(store.AboutFile, data)
 	}, more)
 	return a, path, err
-}
-
-// Held is an answer or update that a home keeps.
-type Held struct {
-	ID        string    `json:"id"`
-	CreatedAt string    `json:"created_at"`
-	Question  string    `json:"question"` // of an answer
-	Of        []Subject `json:"of"`
 }
 
 // ListKept lists the answers or updates of a folder that have a result, by id. They never

@@ -109,7 +109,7 @@ func Update(ctx context.Context, desk run.Desk, runs string, again Again, item *
 	if err != nil {
 		return Updated{}, err
 	}
-	_, _, err = create(desk, store.Updates.Home(runs), about{SchemaVersion: updateSchema, Of: []Subject{item.Subject}}, func(d *artifact.Draft, path string) error {
+	_, _, err = create(desk, store.Updates.Home(runs), Held{SchemaVersion: updateSchema, Of: []Subject{item.Subject}}, func(d *artifact.Draft, path string) error {
 		out.UpdateID, out.UpdatePath = filepath.Base(path), path
 		return out.keep(desk, d, now.packed)
 	})

@@ -212,9 +212,7 @@ func (u *Update) ForgetAttempts(jobID, note string) error {
 		return err
 	}
 	if has.Leased {
-		if err := u.Remove(LeaseFile(jobID)); err != nil {
-			return err
-		}
+		u.Remove(LeaseFile(jobID))
 	}
 	return u.WriteJSON(Retried(jobID), RetryDocument(jobID, has.Attempts[len(has.Attempts)-1], note, u.now))
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -32,6 +33,7 @@ type Update struct {
 	signed   *signedDecision
 	decision string       // the file of a signed decision that the update carries out
 	adopted  *codec.Value // the gates to judge again in a run that another program made
+	failed   error        // of a file that could not be staged
 }
 
 // Logged says what became of the lines that an update logged.
@@ -191,7 +193,7 @@ func (u *Update) apply(how recording, do func(*Update) error) error {
 			return err
 		}
 	}
-	if err := do(u); err != nil {
+	if err := cmp.Or(do(u), u.failed); err != nil {
 		return err
 	}
 	if err := u.finishAdopting(); err != nil {
@@ -284,13 +286,19 @@ func (u *Update) As(actor tidegate.Actor) { u.actor = actor }
 // Write stages a file of the run; one file is written once in an update.
 // Missing folders are made. Files land in the order of the calls, so that a
 // reader who sees the last sees all. It returns WRITE_FAILED and
-// PATH_NOT_ALLOWED, and the update must end with that error. The log keeps the
-// file's digest, by which [Verify] recognizes it.
+// PATH_NOT_ALLOWED, and the update ends with that error, whoever looks at it. The log
+// keeps the file's digest, by which [Verify] recognizes it.
 func (u *Update) Write(name string, data []byte) error {
 	digest, err := u.putPlain(name, data)
 	if err == nil {
 		u.written = append(u.written, writtenFile{path.Clean(name), digest, false})
 	}
+	return u.fail(err)
+}
+
+// fail is err, which the update ends with.
+func (u *Update) fail(err error) error {
+	u.failed = cmp.Or(u.failed, err)
 	return err
 }
 
@@ -298,7 +306,7 @@ func (u *Update) Write(name string, data []byte) error {
 func (u *Update) WriteJSON(name string, v any) error {
 	data, err := codec.MarshalFile(v)
 	if err != nil {
-		return err
+		return u.fail(err)
 	}
 	return u.Write(name, data)
 }
@@ -307,13 +315,10 @@ func (u *Update) WriteJSON(name string, v any) error {
 // returns the errors of [Update.Write] and READ_FAILED.
 func (u *Update) Remove(name string) error {
 	there, err := u.run.folder.Exists(name)
-	if err != nil {
-		return err
-	}
 	if there {
 		u.written = append(u.written, writtenFile{name: path.Clean(name)})
 	}
-	return u.take(name)
+	return u.fail(cmp.Or(err, u.take(name)))
 }
 
 // Found is the digest of one of the run's documents (manifest, gates, policy,
@@ -511,7 +516,7 @@ func (r *Run) Rehearse(ctx context.Context, desk Desk, change func(*Update) erro
 	if err := u.readManifest(); err != nil {
 		return err
 	}
-	if err := change(u); err != nil {
+	if err := cmp.Or(change(u), u.failed); err != nil {
 		return err
 	}
 	u.logFiles()

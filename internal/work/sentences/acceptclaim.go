@@ -130,9 +130,7 @@ func TakeAcceptance(u *run.Update, id, digest string, accepted evidence.Acceptan
 	}
 	s.Accepted = &accepted
 	u.Log(run.EventAccepted, "claim_accept", tidegate.Pairs("what", "claim", "claim", id, "digest", digest, "reason", accepted.Reason, "args", accepted))
-	if err := u.WriteJSON(r.Layout().Claims(), claims); err != nil {
-		return nil, err
-	}
+	u.WriteJSON(r.Layout().Claims(), claims)
 	if err := WithdrawByRule(u); err != nil {
 		return nil, err
 	}
@@ -172,9 +170,7 @@ func WithdrawByRule(u *run.Update) error {
 	if bundle, _ := synthesis.ReadBundle(doc); bundle.MadeBy.Actor != tidegate.Rule {
 		return nil
 	}
-	if err := u.Remove(r.Layout().ReviewBundle); err != nil {
-		return err
-	}
+	u.Remove(r.Layout().ReviewBundle)
 	return u.Remove(directivesOf(r))
 }
 

@@ -34,18 +34,12 @@ func TakeSynthesis(u *run.Update, text []byte, draft Judged, draw func(round int
 		seed := draw(round, digest)
 		draft.Deal(seed)
 		said = append(said, tidegate.Detail{Key: "seed_digest", Value: seedDigest(seed)})
-		if err := u.WriteJSON(layout.RoundSeed(round), roundSeed{seedVersion, round, hex.EncodeToString(seed[:])}); err != nil {
-			return err
-		}
+		u.WriteJSON(layout.RoundSeed(round), roundSeed{seedVersion, round, hex.EncodeToString(seed[:])})
 	}
 	u.Log(run.EventSynthesized, "synthesis_write", said)
-	if err := u.Write(layout.Draft(), text); err != nil {
-		return err
-	}
+	u.Write(layout.Draft(), text)
 	if draft.Claims != nil {
-		if err := u.WriteJSON(layout.Claims(), draft.Claims); err != nil {
-			return err
-		}
+		u.WriteJSON(layout.Claims(), draft.Claims)
 	}
 	return u.Write(layout.Synthesis(), text)
 }
@@ -179,9 +173,7 @@ func KeepSynthesisReview(u *run.Update, review synthesis.Review, synthesisDigest
 		fields = append(fields, run.Args()...)
 	}
 	u.Log(run.EventSynthesisReviewed, "review_kept", fields)
-	if err := u.WriteJSON(r.Layout().ReviewBundle, review.Bundle(r.ID(), synthesisDigest, by)); err != nil {
-		return err
-	}
+	u.WriteJSON(r.Layout().ReviewBundle, review.Bundle(r.ID(), synthesisDigest, by))
 	return u.WriteJSON(directivesOf(r), review.RevisionDirectives(r.ID()))
 }
 

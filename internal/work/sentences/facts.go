@@ -170,9 +170,7 @@ func KeepRound(u *run.Update, round int64) error {
 		if err != nil {
 			return err
 		}
-		if err := u.Write(file.to, data); err != nil {
-			return err
-		}
+		u.Write(file.to, data)
 	}
 	return nil
 }

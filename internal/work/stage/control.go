@@ -94,10 +94,8 @@ func control(ctx context.Context, desk run.Desk, in ControlInput, trigger Trigge
 				return refused(m.Status(), trigger)
 			}
 			name := r.Layout().LogsDir + "/" + verb + "-checkpoint.md"
-			if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.Pairs("ts", u.Now(),
-				"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r.ID(), status)))); err != nil {
-				return err
-			}
+			u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.Pairs("ts", u.Now(),
+				"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r.ID(), status))))
 			logged = "operator-cli " + logged + ": " + reason
 			path := r.Path(name)
 			out.Status, out.Changed, out.ManifestRevision, out.CheckpointPath = status, true, m.Revision()+1, &path

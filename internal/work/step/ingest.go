@@ -266,9 +266,7 @@ func RefusedOutputs(ctx context.Context, desk run.Desk, in IngestInput) (report.
 // removed when this attempt brought none.
 func take(u *run.Update, output Submission, name string) error {
 	for _, target := range []string{name, run.Accepted(name)} {
-		if err := u.Write(target, []byte(output.Markdown)); err != nil {
-			return err
-		}
+		u.Write(target, []byte(output.Markdown))
 	}
 	if output.ToolUsage == nil {
 		return u.Remove(run.Sidecar(name))

@@ -204,9 +204,7 @@ func (p *packPlan) write(ctx context.Context, u *run.Update, runID string) error
 	if err != nil {
 		return err
 	}
-	if err := u.Write(p.packName, data); err != nil {
-		return err
-	}
+	u.Write(p.packName, data)
 	u.Log(run.EventPacked, "summary_pack_build", append(tidegate.Pairs("reason", run.Note(p.req.Reason), "mode", p.req.Mode, "by_rule", p.req.ByRule,
 		"summary_count", len(p.summaries.Made), "inputs_digest", p.digest), p.args()...))
 	return nil
@@ -235,9 +233,7 @@ func (p *packPlan) writeSummaries(ctx context.Context, u *run.Update) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := u.Write(s.SummaryMD, s.Data); err != nil {
-			return err
-		}
+		u.Write(s.SummaryMD, s.Data)
 	}
 	return nil
 }

@@ -197,13 +197,9 @@ func replan(u *run.Update, m run.Manifest) error {
 				return err
 			}
 			if name != run.Accepted(output) {
-				if err := u.Write(aside+"/"+path.Base(name), data); err != nil {
-					return err
-				}
+				u.Write(aside+"/"+path.Base(name), data)
 			}
-			if err := u.Remove(name); err != nil {
-				return err
-			}
+			u.Remove(name)
 		}
 	}
 	ids, err := r.PerspectiveIDs(r.Layout().Perspectives)
@@ -216,9 +212,7 @@ func replan(u *run.Update, m run.Manifest) error {
 		}
 	}
 	for _, name := range []string{r.Layout().Wave1Plan(), r.Layout().WaveReview} {
-		if err := u.Remove(name); err != nil {
-			return err
-		}
+		u.Remove(name)
 	}
 	return u.DropGates("replanned: other contracts", "A", "B")
 }

@@ -94,9 +94,7 @@ func Plan(ctx context.Context, desk run.Desk, in PlanInput) (PlanResult, error) 
 			if err != nil {
 				return err
 			}
-			if err := u.Write(name, data); err != nil {
-				return err
-			}
+			u.Write(name, data)
 			fields := tidegate.Pairs("reason", run.Note(in.Reason), "plan_path", r.InRecord(result.PlanPath),
 				"planned", result.Planned, "inputs_digest", result.InputsDigest, "args", tidegate.Pairs())
 			ignored, err := p.ignored()
@@ -450,9 +448,7 @@ func PlanWave2(u *run.Update, decision pivot.Recorded, seen map[string]bool) err
 	plan.PerspectivesDigest = codec.Digest(document)
 	plan.InputsDigest = codec.Digest(tidegate.Pairs("schema", "wave2_plan.inputs.v1", "run_id", r.ID(), "query_text", p.manifest.Query(),
 		"scope_contract_md", p.scopeContract(), "max_wave2_agents", allowed, "perspectives", contracts))
-	if err := u.WriteJSON(r.Layout().Wave2Perspectives(), document); err != nil {
-		return err
-	}
+	u.WriteJSON(r.Layout().Wave2Perspectives(), document)
 	// From here on gate B is about both waves, so what it said of one is not enough.
 	if err := u.DropGates("a second wave is planned: gate B is about both", "B"); err != nil {
 		return err
