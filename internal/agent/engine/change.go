@@ -392,7 +392,7 @@ func (l *loop) keep(ctx context.Context) error {
 		evidence.NeedsPerson = cmp.Or(evidence.NeedsPerson, l.upheld(reviewed.Findings))
 	}
 	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), l.desk, l.in.Project,
-		reviewed.Review, append(reviewed.Warnings, hidden...), evidence)
+		reviewed.Review, append(reviewed.Warnings, hidden...), evidence, true)
 	if err == nil {
 		l.in.Note(kept.Message)
 	}

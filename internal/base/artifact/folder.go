@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -136,37 +137,32 @@ func (f *Folder) List(name string) ([]fs.DirEntry, error) {
 // MakeFolder makes a folder in f, and those above it, durably. A folder that
 // is there already is left as it is. It returns WRITE_FAILED.
 func (f *Folder) MakeFolder(name string) error {
-	local, err := f.local(name)
-	if err != nil {
+	return f.writing(name, func(local string) error {
+		made, err := f.makeMissing(local)
+		if err != nil {
+			removeFolders(f.root, made)
+		}
 		return err
-	}
-	made, err := f.makeMissing(local)
-	if err != nil {
-		removeFolders(f.root, made)
-	}
-	return f.place(name).unwritable(err)
+	})
 }
 
 // Read reads a file. It returns NOT_FOUND and READ_FAILED as [Reach.ReadFile] does.
 func (f *Folder) Read(name string) ([]byte, error) {
 	file, err := f.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := readAll(file)
-	return data, f.place(name).unreadable(err)
+	return f.place(name).readAll(file, err, math.MaxInt64)
+}
+
+// ReadIfThere is [Folder.Read], and nil for a file that is not there.
+func (f *Folder) ReadIfThere(name string) ([]byte, error) {
+	data, err := f.Read(name)
+	return data, UnlessMissing(err)
 }
 
 // ReadDocument reads a JSON document. It returns INVALID_JSON as the function
 // [ReadDocument] does, NOT_FOUND and READ_FAILED.
 func (f *Folder) ReadDocument(name string) ([]byte, error) {
 	file, err := f.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return f.place(name).readDocument(file)
+	return f.place(name).readAll(file, err, MaxDocument)
 }
 
 // Open opens a file for reading. It returns NOT_FOUND and READ_FAILED as
@@ -198,35 +194,28 @@ func (f *Folder) Digest(name string) (string, error) {
 // Exists reports whether a regular file of that name is there. It returns
 // READ_FAILED when that cannot be found out.
 func (f *Folder) Exists(name string) (bool, error) {
-	local, err := f.local(name)
-	if err != nil {
-		return false, err
-	}
-	info, err := f.root.Stat(local)
-	switch {
-	case err == nil:
-		return info.Mode().IsRegular(), nil
-	case errors.Is(err, fs.ErrNotExist), isNoFolder(err):
-		return false, nil
-	}
-	return false, f.place(name).unreadable(err)
+	info, err := f.info(name, f.root.Stat)
+	return info != nil && info.Mode().IsRegular(), err
 }
 
 // IsLink reports whether name itself is a symbolic link, and false when nothing is
 // there. It returns PATH_NOT_ALLOWED and READ_FAILED.
 func (f *Folder) IsLink(name string) (bool, error) {
+	info, err := f.info(name, f.root.Lstat)
+	return info != nil && info.Mode()&fs.ModeSymlink != 0, err
+}
+
+// info is what stat says of a name, nil where nothing is there.
+func (f *Folder) info(name string, stat func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
 	local, err := f.local(name)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	info, err := f.root.Lstat(local)
-	switch {
-	case err == nil:
-		return info.Mode()&fs.ModeSymlink != 0, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
+	info, err := stat(local)
+	if err == nil {
+		return info, nil
 	}
-	return false, f.place(name).unreadable(err)
+	return nil, UnlessMissing(f.place(name).unreadable(err))
 }
 
 // openRegular opens a file in root and fails when it is not a regular one.
@@ -253,6 +242,15 @@ func (f *Folder) place(name string) place {
 // local is the cleaned form of a name that a caller gave.
 func (f *Folder) local(name string) (string, error) {
 	return localName(name, place{"path", name})
+}
+
+// writing does what changes the file or folder of a name that a caller gave.
+func (f *Folder) writing(name string, do func(local string) error) error {
+	local, err := f.local(name)
+	if err != nil {
+		return err
+	}
+	return f.place(name).unwritable(do(local))
 }
 
 // target is where a write to a name goes; see writeTarget.
@@ -435,12 +433,7 @@ func (f *Folder) copyOne(ctx context.Context, to *os.Root, name string) error {
 // folders of [Within].
 func (r Reach) ReadFile(arg, path string) ([]byte, error) {
 	f, err := r.OpenFile(arg, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := readAll(f)
-	return data, place{arg, path}.unreadable(err)
+	return place{arg, path}.readAll(f, err, math.MaxInt64)
 }
 
 // MaxDocument is how many bytes a JSON document may have: far more than any useful
@@ -451,16 +444,17 @@ const MaxDocument = 64 << 20
 // INVALID_JSON, and not read.
 func (r Reach) ReadDocument(arg, path string) ([]byte, error) {
 	f, err := r.OpenFile(arg, path)
+	return place{arg, path}.readAll(f, err, MaxDocument)
+}
+
+// readAll reads a file that was opened, unless err says that it was not, and closes it. It
+// returns INVALID_JSON for one of more bytes than a document may have.
+func (p place) readAll(f *os.File, err error, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return place{arg, path}.readDocument(f)
-}
-
-// readDocument reads the JSON document at p, which is open as f.
-func (p place) readDocument(f *os.File) ([]byte, error) {
-	if info, err := f.Stat(); err == nil && info.Size() > MaxDocument {
+	if info, err := f.Stat(); err == nil && info.Size() > most {
 		return nil, tidegate.Errorf(tidegate.InvalidJSON, p.details(),
 			"%s has %d MiB, and a JSON document may have %d", filepath.Base(p.path), info.Size()>>20, MaxDocument>>20)
 	}
@@ -595,17 +589,14 @@ func (f *Folder) SweepRemoved() error {
 // Remove removes a file of f durably; one that is not there is removed already. It
 // returns PATH_NOT_ALLOWED and WRITE_FAILED.
 func (f *Folder) Remove(name string) error {
-	local, err := f.local(name)
-	if err != nil {
-		return err
-	}
-	if err := f.root.Remove(local); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+	return f.writing(name, func(local string) error {
+		if err := f.root.Remove(local); errors.Is(err, fs.ErrNotExist) {
 			return nil
+		} else if err != nil {
+			return err
 		}
-		return f.place(name).unwritable(err)
-	}
-	return f.place(name).unwritable(syncFolder(f.root, path.Dir(local)))
+		return syncFolder(f.root, path.Dir(local))
+	})
 }
 
 // SyncAll makes durable what other programs wrote to the file system of f, where the

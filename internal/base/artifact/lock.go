@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -373,8 +372,7 @@ func isDead(holder tidegate.Details) bool {
 	if here, err := os.Hostname(); err != nil || name.Str() != here || !ok {
 		return false
 	}
-	p, err := os.FindProcess(int(pid))
-	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+	return !isRunning(int(pid))
 }
 
 // Release ends the claim. A second call does nothing.

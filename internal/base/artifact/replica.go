@@ -50,14 +50,19 @@ func (s *Replica) At(path string) Reach {
 // Write puts a file into the replica, and makes the folders above it. It returns
 // WRITE_FAILED, and PATH_NOT_ALLOWED for a name that leads out of it.
 func (s *Replica) Write(name string, data []byte) error {
-	local, err := s.folder.local(name)
-	if err != nil {
-		return err
-	}
-	if err := s.MakeFolder(path.Dir(local)); err != nil {
-		return err
-	}
-	return s.folder.place(name).unwritable(s.folder.root.WriteFile(local, data, s.folder.newFileMode()))
+	return s.writing(name, func(local string) error {
+		return s.folder.root.WriteFile(local, data, s.folder.newFileMode())
+	})
+}
+
+// writing does what changes a file, whose folder is made.
+func (s *Replica) writing(name string, do func(local string) error) error {
+	return s.folder.writing(name, func(local string) error {
+		if err := s.folder.root.MkdirAll(path.Dir(local), s.folder.newFolderMode()); err != nil {
+			return err
+		}
+		return do(local)
+	})
 }
 
 // Read reads a file of the replica. It returns NOT_FOUND and READ_FAILED.
@@ -66,41 +71,30 @@ func (s *Replica) Read(name string) ([]byte, error) { return s.folder.Read(name)
 // MakeFolder makes a folder of the replica and those above it. It returns the
 // errors of [Replica.Write].
 func (s *Replica) MakeFolder(name string) error {
-	local, err := s.folder.local(name)
-	if err != nil {
-		return err
-	}
-	return s.folder.place(name).unwritable(s.folder.root.MkdirAll(local, s.folder.newFolderMode()))
+	return s.folder.writing(name, func(local string) error { return s.folder.root.MkdirAll(local, s.folder.newFolderMode()) })
 }
 
 // Append adds to a file of the replica. It returns the errors of [Replica.Write].
 func (s *Replica) Append(name string, data []byte) error {
-	local, err := s.folder.local(name)
-	if err != nil {
+	return s.writing(name, func(local string) error {
+		file, err := s.folder.root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_APPEND, s.folder.newFileMode())
+		if err == nil {
+			_, err = file.Write(data)
+			err = errors.Join(err, file.Close())
+		}
 		return err
-	}
-	if err := s.MakeFolder(path.Dir(local)); err != nil {
-		return err
-	}
-	file, err := s.folder.root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_APPEND, s.folder.newFileMode())
-	if err == nil {
-		_, err = file.Write(data)
-		err = errors.Join(err, file.Close())
-	}
-	return s.folder.place(name).unwritable(err)
+	})
 }
 
 // Remove takes a file out of the replica. A missing file is not an error. It
 // returns the errors of [Replica.Write].
 func (s *Replica) Remove(name string) error {
-	local, err := s.folder.local(name)
-	if err != nil {
-		return err
-	}
-	if err := s.folder.root.Remove(local); err != nil && !os.IsNotExist(err) {
-		return s.folder.place(name).unwritable(err)
-	}
-	return nil
+	return s.folder.writing(name, func(local string) error {
+		if err := s.folder.root.Remove(local); !os.IsNotExist(err) {
+			return err
+		}
+		return nil
+	})
 }
 
 // Close removes the replica with everything in it.

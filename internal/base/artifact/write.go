@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -185,6 +186,7 @@ type Draft struct {
 	folder *Folder
 	made   []string // folders
 	syncs  syncer
+	failed error // the first of a file that cannot be made; the folder is not made then
 }
 
 // CreateFolder makes the folder at path, which the caller was given as the
@@ -262,7 +264,7 @@ func fillDraft(root *os.Root, temp string, p place, fill func(*Draft) error) err
 	}
 	defer inside.Close()
 	d := &Draft{folder: &Folder{root: inside, path: p.path}, made: []string{"."}}
-	err = fill(d)
+	err = cmp.Or(fill(d), d.failed)
 	if synced := d.syncs.wait(); err == nil {
 		err = synced
 	}
@@ -275,34 +277,32 @@ func fillDraft(root *os.Root, temp string, p place, fill func(*Draft) error) err
 // Write writes a file of the draft. It returns WRITE_FAILED, also for a file
 // that is there already.
 func (d *Draft) Write(name string, data []byte) error {
-	local, err := d.folder.local(name)
-	if err != nil {
-		return err
-	}
-	if err := d.makeFolders(filepath.ToSlash(filepath.Dir(local))); err != nil {
-		return d.folder.place(name).unwritable(err)
-	}
-	f, err := d.folder.root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
-	if err != nil {
-		return d.folder.place(name).unwritable(err)
-	}
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return d.folder.place(name).unwritable(err)
-	}
-	d.syncs.start(f, (*os.File).Sync)
-	return nil
+	return d.keep(d.folder.writing(name, func(local string) error {
+		if err := d.makeFolders(filepath.ToSlash(filepath.Dir(local))); err != nil {
+			return err
+		}
+		f, err := d.folder.root.OpenFile(local, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, fileMode)
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(data); err != nil {
+			f.Close()
+			return err
+		}
+		d.syncs.start(f, (*os.File).Sync)
+		return nil
+	}))
+}
+
+// keep keeps the first error, with which the making ends.
+func (d *Draft) keep(err error) error {
+	d.failed = cmp.Or(d.failed, err)
+	return err
 }
 
 // MakeFolder makes a folder of the draft and those above it. It returns
 // WRITE_FAILED.
-func (d *Draft) MakeFolder(name string) error {
-	local, err := d.folder.local(name)
-	if err != nil {
-		return err
-	}
-	return d.folder.place(name).unwritable(d.makeFolders(local))
-}
+func (d *Draft) MakeFolder(name string) error { return d.keep(d.folder.writing(name, d.makeFolders)) }
 
 // Log appends a line to a chained log of the draft, as [Tx.Log] does, but as
 // part of the draft. It returns WRITE_FAILED.
@@ -312,22 +312,20 @@ func (d *Draft) Log(name string, line any) error { return d.log(name, line, fals
 func (d *Draft) Record(name string, line any) error { return d.log(name, line, true) }
 
 func (d *Draft) log(name string, line any, recorded bool) error {
-	local, err := d.folder.local(name)
-	if err != nil {
+	return d.keep(d.folder.writing(name, func(local string) error {
+		body, err := logLine(line)
+		a := &appendix{Name: local, Recorded: recorded, Lines: []string{string(body)}}
+		if err == nil {
+			err = d.makeFolders(filepath.ToSlash(filepath.Dir(local)))
+		}
+		if err == nil {
+			err = a.begin(d.folder)
+		}
+		if err == nil {
+			err = a.extend(d.folder)
+		}
 		return err
-	}
-	body, err := logLine(line)
-	if err != nil {
-		return err
-	}
-	if err := d.makeFolders(filepath.ToSlash(filepath.Dir(local))); err != nil {
-		return d.folder.place(name).unwritable(err)
-	}
-	a := &appendix{Name: local, Recorded: recorded, Lines: []string{string(body)}}
-	if err := a.begin(d.folder); err != nil {
-		return err
-	}
-	return a.extend(d.folder)
+	}))
 }
 
 func (d *Draft) makeFolders(dir string) error {

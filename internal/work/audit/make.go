@@ -305,9 +305,7 @@ func create(ctx context.Context, desk run.Desk, home string, body []byte, of abo
 		if err != nil {
 			return nil, err
 		}
-		if err := d.Write(File, doc); err != nil {
-			return nil, err
-		}
+		d.Write(File, doc)
 		return tidegate.Pairs(File, codec.DigestBytes(doc), of.Report.File, of.Report.Digest), d.Write(of.Report.File, body)
 	}, nil)
 	if err != nil {

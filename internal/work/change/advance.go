@@ -76,7 +76,7 @@ func treeToCompare(ctx context.Context, desk run.Desk, project string, folder *a
 	if last == nil || !slices.Contains(reviewedPhases, s.phase) {
 		return nil, nil
 	}
-	data, err := readIfThere(folder, historyName(last.number))
+	data, err := folder.ReadIfThere(historyName(last.number))
 	if err != nil || review.Read(data).Verdict != review.Approved {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func blocked(id string, s *state, rule string, allowed []string) error {
 // readState reads STATE.yaml. It returns NOT_FOUND naming it.
 func readState(folder *artifact.Folder) (*state, error) {
 	path := filepath.Join(folder.Path(), stateFile)
-	text, err := readIfThere(folder, stateFile)
+	text, err := folder.ReadIfThere(stateFile)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (j judged) needsTree() bool { return j.kept() && j.verdict == review.Approv
 // change is GATE_BLOCKED, and so is an agent's call where no review was kept.
 func judge(ctx context.Context, folder *artifact.Folder, r *record, id string) (judged, error) {
 	path := filepath.Join(folder.Path(), reviewFile)
-	data, err := readIfThere(folder, reviewFile)
+	data, err := folder.ReadIfThere(reviewFile)
 	if err != nil {
 		return judged{}, err
 	}

@@ -140,7 +140,7 @@ func EarlierReview(desk run.Desk, project, id string) (Earlier, error) {
 		return Earlier{}, artifact.UnlessMissing(err)
 	}
 	defer folder.Close()
-	data, err := readIfThere(folder, reviewFile)
+	data, err := folder.ReadIfThere(reviewFile)
 	if data == nil || err != nil {
 		return Earlier{}, err
 	}

@@ -81,7 +81,7 @@ func reviews(f *artifact.Folder) ([]kept, error) {
 		}
 		all = append(all, kept{number, historyName(number), data})
 	}
-	current, err := readIfThere(f, reviewFile)
+	current, err := f.ReadIfThere(reviewFile)
 	if err != nil {
 		return nil, err
 	}
@@ -300,16 +300,12 @@ func CreateReview(ctx context.Context, desk run.Desk, project string, payload *c
 	if err := checkProjectPath(desk, project, payload.Get("project_path")); err != nil {
 		return Created{}, err
 	}
-	return keepReview(ctx, desk, project, p, warnings, Evidence{}, strict)
+	return KeepReview(ctx, desk, project, p, warnings, Evidence{}, strict)
 }
 
-// KeepReview is [CreateReview] for a review that was judged already, with the
-// warnings about it and what stands beside it.
-func KeepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string, with Evidence) (Created, error) {
-	return keepReview(ctx, desk, project, p, warnings, with, true)
-}
-
-func keepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string, with Evidence, strict bool) (Created, error) {
+// KeepReview keeps a review that was judged already, with the warnings about it and what
+// stands beside it. Where strict, the change has a folder.
+func KeepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string, with Evidence, strict bool) (Created, error) {
 	folder, made, err := openForReview(ctx, desk, project, p.ChangeID, strict)
 	if err != nil {
 		return Created{}, err
@@ -414,7 +410,7 @@ func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payl
 	if err != nil {
 		return err
 	}
-	current, err := readIfThere(folder, reviewFile)
+	current, err := folder.ReadIfThere(reviewFile)
 	if err != nil {
 		return err
 	}

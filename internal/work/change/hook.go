@@ -48,14 +48,14 @@ func InstallHook(ctx context.Context, desk run.Desk, project string, in HookInpu
 	defer folder.Close()
 	does := Hooks[in.Kind]
 	name := "hooks/" + in.Kind
-	was, err := readIfThere(folder, name)
+	was, err := folder.ReadIfThere(name)
 	if err != nil {
 		return "", err
 	}
 	before := ""
 	if was != nil && !bytes.Contains(was, []byte(hookMark)) {
 		path := filepath.Join(folder.Path(), filepath.FromSlash(name))
-		if taken, err := readIfThere(folder, name+chained); err != nil || taken != nil || !in.Chain {
+		if taken, err := folder.ReadIfThere(name + chained); err != nil || taken != nil || !in.Chain {
 			if err != nil {
 				return "", err
 			}
@@ -65,7 +65,7 @@ func InstallHook(ctx context.Context, desk run.Desk, project string, in HookInpu
 			return "", err
 		}
 	}
-	if kept, err := readIfThere(folder, name+chained); err == nil && kept != nil {
+	if kept, err := folder.ReadIfThere(name + chained); err == nil && kept != nil {
 		before = "\"$0" + chained + "\" \"$@\" || exit\n"
 	}
 	var args strings.Builder
@@ -95,7 +95,7 @@ func RemoveHook(ctx context.Context, desk run.Desk, project, kind string) (strin
 	defer folder.Close()
 	name := "hooks/" + kind
 	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
-	was, err := readIfThere(folder, name)
+	was, err := folder.ReadIfThere(name)
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +103,7 @@ func RemoveHook(ctx context.Context, desk run.Desk, project, kind string) (strin
 		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("hook", path),
 			"%s is no hook that `tidegate review hook install` made", path)
 	}
-	before, err := readIfThere(folder, name+chained)
+	before, err := folder.ReadIfThere(name + chained)
 	switch {
 	case err != nil:
 		return "", err

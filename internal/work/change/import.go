@@ -179,7 +179,7 @@ func reviewToAddTo(ctx context.Context, desk run.Desk, held *artifact.Lock, id s
 	if err != nil {
 		return nil, nil, err
 	}
-	current, err := readIfThere(folder, reviewFile)
+	current, err := folder.ReadIfThere(reviewFile)
 	if err != nil || current == nil && r.last() == nil {
 		return nil, nil, err
 	}
@@ -296,7 +296,7 @@ func Dismiss(ctx context.Context, desk run.Desk, project string, what []review.D
 	}
 	name := desk.ChangesFolder() + "/" + git.DismissedFile
 	path = filepath.Join(root.Path(), filepath.FromSlash(name))
-	text, err := readIfThere(root, name)
+	text, err := root.ReadIfThere(name)
 	if err != nil {
 		return "", err
 	}

@@ -232,7 +232,7 @@ func (r *record) present(folder *artifact.Folder) (*codec.Value, error) {
 	present := codec.NewObject()
 	for _, l := range r.reviews {
 		for _, name := range []string{historyName(l.number), sidecarName(l.number)} {
-			data, err := readIfThere(folder, name)
+			data, err := folder.ReadIfThere(name)
 			if err != nil {
 				return nil, err
 			}

@@ -90,7 +90,7 @@ func next(ctx context.Context, folder *artifact.Folder, r *record, id string, s 
 // currentReview is what REVIEW.md says, nil when there is none. What keeps it
 // from moving the change is among its problems.
 func currentReview(folder *artifact.Folder, r *record, id string, s *state) (*ReviewStatus, error) {
-	data, err := readIfThere(folder, reviewFile)
+	data, err := folder.ReadIfThere(reviewFile)
 	if data == nil || err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func listed(desk run.Desk, folder *artifact.Folder, id string) ListEntry {
 		entry.Phase, entry.Iteration, entry.NeedsPerson = s.phase, s.iteration, cmp.Or(r.needsPerson, s.needsPerson)
 		note(r.checkFiles(folder, id))
 	}
-	data, err := readIfThere(folder, reviewFile)
+	data, err := folder.ReadIfThere(reviewFile)
 	note(err)
 	if data != nil {
 		entry.Verdict = review.Read(data).Verdict.String()
@@ -251,18 +251,6 @@ func checkID(id string) error {
 	}
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("change_id", tidegate.Cut(id)),
 		"change_id must be %s, got %q", review.ChangeIDRule, tidegate.Cut(id))
-}
-
-// readIfThere reads a file; nil when it is not there.
-func readIfThere(f *artifact.Folder, name string) ([]byte, error) {
-	data, err := f.Read(name)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
-	}
-	if data == nil && err == nil {
-		data = []byte{}
-	}
-	return data, err
 }
 
 // ignoreFile keeps locks and unfinished writes, and itself, out of what git

@@ -143,15 +143,11 @@ func Import(ctx context.Context, desk run.Desk, runs string, data []byte) (Impor
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := d.Write(file.Name, file.Data); err != nil {
-				return err
-			}
+			d.Write(file.Name, file.Data)
 		}
 		if b.Kind == Run {
 			for _, name := range run.Folders { // a bundle has no empty ones
-				if err := d.MakeFolder(name); err != nil {
-					return err
-				}
+				d.MakeFolder(name)
 			}
 		}
 		return nil

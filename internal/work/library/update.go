@@ -123,23 +123,17 @@ func (u Updated) keep(desk run.Desk, d *artifact.Draft, packed []*archive.Packed
 	if err != nil {
 		return err
 	}
-	if err := d.Write(store.ResultFile, result); err != nil {
-		return err
-	}
+	d.Write(store.ResultFile, result)
 	var records []archive.Ref
 	if len(packed) > 0 {
 		data, laid := archive.Lay(0, packed...)
-		if err := d.Write(run.ArchiveFile, data); err != nil {
-			return err
-		}
+		d.Write(run.ArchiveFile, data)
 		for _, entry := range laid {
 			records = append(records, entry.Records...)
 		}
 	}
 	for part := range slices.Chunk(records, store.RecordsPerLine) {
-		if err := d.Record(run.LogFile, desk.Writer().Line("fetched", tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
-			return err
-		}
+		d.Record(run.LogFile, desk.Writer().Line("fetched", tidegate.Pairs("archive", run.ArchiveFile, "records", part)))
 	}
 	return d.Record(run.LogFile, judged(desk, result, nil))
 }

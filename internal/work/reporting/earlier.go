@@ -21,12 +21,9 @@ import (
 // where its sources disagree. It returns READ_FAILED and the errors of reading the run.
 func OpenQuestions(ctx context.Context, r *run.Run) ([]run.OpenQuestion, error) {
 	open := []run.OpenQuestion{}
-	data, err := r.Folder().Read(r.Layout().Pivot)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return open, nil // an earlier program decided nothing
-	}
-	if err != nil {
-		return nil, err
+	data, err := r.Folder().ReadIfThere(r.Layout().Pivot)
+	if data == nil || err != nil {
+		return open, err
 	}
 	var decided struct {
 		Gaps []pivot.Gap `json:"gaps"`

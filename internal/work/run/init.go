@@ -437,9 +437,7 @@ func writeDocuments(d *artifact.Draft, documents []document) (tidegate.Details, 
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := d.Write(doc.name, data); err != nil {
-			return nil, nil, err
-		}
+		d.Write(doc.name, data)
 		state[doc.name] = codec.DigestBytes(data)
 		fields = append(fields, tidegate.Detail{Key: doc.label + "_digest", Value: state[doc.name]})
 	}
@@ -467,9 +465,7 @@ func (in *InitInput) fill(d *artifact.Draft, desk Desk, actor tidegate.Actor, ro
 	}
 	var written tidegate.Details
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := d.Write(name, files[name]); err != nil {
-			return err
-		}
+		d.Write(name, files[name])
 		state[name] = codec.DigestBytes(files[name])
 		written = append(written, tidegate.Detail{Key: name, Value: state[name]})
 	}
@@ -477,9 +473,7 @@ func (in *InitInput) fill(d *artifact.Draft, desk Desk, actor tidegate.Actor, ro
 		digests = append(digests, tidegate.Detail{Key: "files", Value: written})
 	}
 	for _, name := range Folders {
-		if err := d.MakeFolder(name); err != nil {
-			return err
-		}
+		d.MakeFolder(name)
 	}
 	fields := append(tidegate.Pairs("log", logVersion, "manifest_revision", 1, "gates_revision", 1), digests...)
 	if desk.Program != "" {

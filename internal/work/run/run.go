@@ -186,12 +186,9 @@ func (r *Run) Name(arg, path string) (string, error) {
 // Policy reads the run's policy. It returns READ_FAILED and PATH_NOT_ALLOWED;
 // bad content is never an error.
 func (r *Run) Policy() (Policy, error) {
-	data, err := r.folder.Read(PolicyFile)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return Policy{Source: PolicyMissing, Budget: budgetOf(nil)}, nil
-	case err != nil:
-		return Policy{}, err
+	data, err := r.folder.ReadIfThere(PolicyFile)
+	if data == nil || err != nil {
+		return Policy{Source: PolicyMissing, Budget: budgetOf(nil)}, err
 	}
 	return parsePolicy(data), nil
 }
@@ -307,12 +304,9 @@ func (r *Run) Outputs(dir string, asked map[string]bool) ([]string, error) {
 // READ_FAILED and PATH_NOT_ALLOWED.
 func (r *Run) PerspectiveIDs(name string) (map[string]bool, error) {
 	ids := map[string]bool{}
-	data, err := r.folder.Read(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return ids, nil
-	case err != nil:
-		return nil, err
+	data, err := r.folder.ReadIfThere(name)
+	if data == nil || err != nil {
+		return ids, err
 	}
 	doc, err := codec.Parse(data)
 	if err != nil {

@@ -32,11 +32,8 @@ func ReadClaims(r *run.Run) (*evidence.Claims, error) { return ReadClaimsAt(r, r
 // ReadClaimsAt reads those of the synthesis of a round ([run.Layout.RoundClaims]), as
 // [ReadClaims] does.
 func ReadClaimsAt(r *run.Run, name string) (*evidence.Claims, error) {
-	data, err := r.Folder().Read(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
-	case err != nil:
+	data, err := r.Folder().ReadIfThere(name)
+	if data == nil || err != nil {
 		return nil, err
 	}
 	claims, err := store.Recall(r.Desk().Memory, "claims "+codec.DigestBytes(data), func() (*evidence.Claims, error) { return evidence.ParseClaims(data) })

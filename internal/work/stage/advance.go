@@ -536,12 +536,9 @@ func (s *situation) readReview() (*reviewBundle, error) {
 // or belongs to another run is a problem; one that cannot be read at all is an
 // error.
 func (s *situation) document(name, missing, notObject string) (doc *codec.Value, problem string, err error) {
-	data, err := s.run.Folder().Read(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, missing, nil
-	case err != nil:
-		return nil, "", err
+	data, err := s.run.Folder().ReadIfThere(name)
+	if data == nil || err != nil {
+		return nil, missing, err
 	}
 	s.evidence[name] = codec.DigestBytes(data)
 	doc, err = codec.Parse(data)

@@ -197,8 +197,11 @@ func PackHandedIn(r *run.Run) (bool, error) {
 // that is staged is written.
 func (p *packPlan) write(ctx context.Context, u *run.Update, runID string) error {
 	pack := async(func() ([]byte, error) { return p.summaries.Pack(runID, u.Now(), p.digest) })
-	if err := p.writeSummaries(ctx, u); err != nil {
-		return err
+	for _, s := range p.summaries.Made {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		u.Write(s.SummaryMD, s.Data)
 	}
 	data, err := pack()
 	if err != nil {
@@ -226,16 +229,6 @@ func (p *packPlan) args() tidegate.Details {
 		args = append(args, given.key, name)
 	}
 	return run.Args(args...)
-}
-
-func (p *packPlan) writeSummaries(ctx context.Context, u *run.Update) error {
-	for _, s := range p.summaries.Made {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		u.Write(s.SummaryMD, s.Data)
-	}
-	return nil
 }
 
 func (p *packPlan) result() PackResult {

@@ -502,11 +502,8 @@ func gapTask(gap pivot.Gap) string {
 // ReadWave2Plan is the plan of the second wave, nil where there is none.
 func ReadWave2Plan(r *run.Run) (*codec.Value, error) {
 	name := r.Layout().Wave2Plan()
-	data, err := r.Folder().Read(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
-	case err != nil:
+	data, err := r.Folder().ReadIfThere(name)
+	if data == nil || err != nil {
 		return nil, err
 	}
 	return codec.ParseFile("wave2_plan_path", r.Path(name), data)
