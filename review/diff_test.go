@@ -298,6 +298,16 @@ func TestNothingOfATextIsHidden(t *testing.T) {
 	}
 }
 
+// TestHunksNameTheirFunction: a reviewer sees what the lines of a hunk stand in.
+func TestHunksNameTheirFunction(t *testing.T) {
+	t.Parallel()
+	before := "func first() {\n}\n\nfunc second(n int) {\n\ta()\n\tb()\n\tc()\n\td()\n\te()\n\tf()\n\tx()\n}\n"
+	f := review.File{Name: "f.go", Before: []byte(before), After: []byte(strings.Replace(before, "x()", "y()", 1))}
+	if got := review.Split([]review.File{f}, 1<<20, false)[0].Text; !strings.Contains(got, "\n@@ func second(n int) {\n     6  | \tb()\n") {
+		t.Errorf("the hunk is %s", got)
+	}
+}
+
 // TestCarriageReturnsAreShown: the end of a line is another one for a shell, and a
 // carriage return ends a line for Python and JavaScript.
 func TestCarriageReturnsAreShown(t *testing.T) {

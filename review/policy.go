@@ -88,8 +88,9 @@ func (p Policy) Fails(r Payload, findings []Finding) string {
 	if p.FailedNew != nil {
 		failed = *p.FailedNew
 	}
+	var why []string
 	if failed != 0 {
-		return report.Counted(int(failed), "test") + " failed"
+		why = append(why, report.Counted(int(failed), "test")+" failed")
 	}
 	least := slices.IndexFunc(Severities, func(s string) bool { return strings.EqualFold(s, p.FailOn) })
 	count := 0
@@ -98,13 +99,13 @@ func (p Policy) Fails(r Payload, findings []Finding) string {
 			count++
 		}
 	}
-	switch {
-	case count > 0:
-		return fmt.Sprintf("%s of severity %s or above", report.Counted(count, "finding"), Severities[least])
-	case r.Verdict == MajorIssues && !p.endedByPerson(findings):
-		return "the verdict is MAJOR_ISSUES"
+	if count > 0 {
+		why = append(why, fmt.Sprintf("%s of severity %s or above", report.Counted(count, "finding"), Severities[least]))
 	}
-	return ""
+	if len(why) == 0 && r.Verdict == MajorIssues && !p.endedByPerson(findings) {
+		why = append(why, "the verdict is MAJOR_ISSUES")
+	}
+	return strings.Join(why, ", and ")
 }
 
 // endedByPerson reports whether a person dismissed all of the gravest findings, on which a

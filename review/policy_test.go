@@ -29,6 +29,8 @@ func TestPolicyDecides(t *testing.T) {
 		{"never", review.Policy{FailOn: review.Never}, review.MajorIssues, &review.TestResults{Failed: &failed}, []review.Finding{finding("a", review.High)}, ""},
 		{"major issues", review.Policy{FailOn: "high"}, review.MajorIssues, nil, nil, "MAJOR_ISSUES"},
 		{"a failed test", review.Policy{FailOn: "high"}, review.NeedsFix, &review.TestResults{Failed: &failed}, nil, "2 tests failed"},
+		{"a failed test and a finding", review.Policy{FailOn: "high"}, review.NeedsFix, &review.TestResults{Failed: &failed},
+			[]review.Finding{finding("a", review.High)}, "2 tests failed, and 1 finding of severity High or above"},
 		{"dismissed", review.Policy{FailOn: "low", Dismissed: review.Dismissals{{ID: "a", Reason: "known to the team"}}},
 			review.NeedsFix, nil, []review.Finding{finding("a", review.High)}, ""},
 		{"a verdict that a person ended", review.Policy{FailOn: "low", Dismissed: review.Dismissals{{ID: "a",
