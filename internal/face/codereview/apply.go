@@ -9,7 +9,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/git"
-	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/review"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -24,7 +23,7 @@ func applyCommand(env commands) cli.Command {
 
 // reviewApply is the command review apply.
 func (e commands) reviewApply(ctx context.Context, call cli.Invocation) error {
-	f, err := e.found(call.Args[0], call.Flag("from"))
+	f, err := e.found(ctx, call.Args[0], call.Flag("from"))
 	if err != nil {
 		return err
 	}
@@ -52,32 +51,15 @@ func (e commands) reviewApply(ctx context.Context, call cli.Invocation) error {
 
 // found is a finding by its id, in a file or in the reviews of the project that the home
 // keeps.
-func (e commands) found(id, from string) (review.Finding, error) {
-	in := func(list []review.Finding) int {
-		return slices.IndexFunc(list, func(f review.Finding) bool { return f.ID == id })
+func (e commands) found(ctx context.Context, id, from string) (review.Finding, error) {
+	kept, missing, err := e.keptFrom(ctx, from)
+	if err != nil {
+		return review.Finding{}, err
 	}
-	if from != "" {
-		r, err := readReviewRun("from", from)
-		if err != nil {
-			return review.Finding{}, err
-		}
-		if at := in(r.Issues); at >= 0 {
-			return r.Issues[at], nil
-		}
-	} else {
-		records, err := reviews.All(e.OwnDesk(), e.Home)
-		if err != nil {
-			return review.Finding{}, err
-		}
-		for _, r := range slices.Backward(records) {
-			if r.Ended == nil || r.Project != e.Project {
-				continue
-			}
-			if at := in(r.Ended.Findings); at >= 0 {
-				return r.Ended.Findings[at], nil
-			}
+	for _, r := range kept {
+		if at := slices.IndexFunc(r.Findings, func(f review.Finding) bool { return f.ID == id }); at >= 0 {
+			return r.Findings[at], nil
 		}
 	}
-	return review.Finding{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("ID", tidegate.Cut(id)),
-		"no review has a finding %q", tidegate.Cut(id))
+	return review.Finding{}, missing(id)
 }

@@ -122,17 +122,19 @@ func reviewCommands(env commands) []cli.Command {
 
 // reviewDismiss is the command review dismiss.
 func (e commands) reviewDismiss(ctx context.Context, call cli.Invocation) error {
-	in, where, err := e.dismissible(ctx, call.Flag("from"))
+	kept, missing, err := e.keptFrom(ctx, call.Flag("from"))
 	if err != nil {
 		return err
 	}
 	var list []review.Dismissal
 	var said []string
 	for _, id := range call.Args {
-		d, ok := in(id)
+		d, ok := review.Dismissal{}, false
+		for i := 0; i < len(kept) && !ok; i++ {
+			d, ok = review.Dismissible(id, kept[i].Findings, kept[i].Dropped, kept[i].ForPerson)
+		}
 		if !ok {
-			return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("ID", tidegate.Cut(id)), "%s has a finding %q",
-				where, tidegate.Cut(id))
+			return missing(id)
 		}
 		list, said = append(list, d), append(said, fmt.Sprintf("%s %q", d.ID, d.Title))
 	}
@@ -157,29 +159,29 @@ func (e commands) reviewFrom(ctx context.Context, from string) (ReviewRun, error
 	return readReviewRun("from", path)
 }
 
-// dismissible finds what can be dismissed, by its id, in a file or in the reviews of the
-// project that the home keeps. Where says which reviews have nothing.
-func (e commands) dismissible(
+// keptFrom are the reviews of a file or of a pull request or, where none is named, those of
+// the project that the home keeps, the last first. The error of missing is about an id that
+// none of them has.
+func (e commands) keptFrom(
 	ctx context.Context, from string,
-) (find func(id string) (review.Dismissal, bool), where string, err error) {
+) (list []reviews.Ended, missing func(id string) error, err error) {
+	where := "no review of this project that the home keeps"
+	missing = func(id string) error {
+		return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("ID", tidegate.Cut(id)), "%s has a finding %q", where, tidegate.Cut(id))
+	}
 	if from != "" {
+		where = "nothing in " + from
 		r, err := e.reviewFrom(ctx, from)
-		return func(id string) (review.Dismissal, bool) {
-			return review.Dismissible(id, r.Issues, r.Dropped, r.ForPerson)
-		}, "nothing in " + from, err
+		one := reviews.Ended{Outcome: reviews.Outcome{Findings: r.Issues, Dropped: r.Dropped}, ForPerson: r.ForPerson}
+		return []reviews.Ended{one}, missing, err
 	}
 	records, err := reviews.All(e.OwnDesk(), e.Home)
-	return func(id string) (review.Dismissal, bool) {
-		for _, r := range slices.Backward(records) {
-			if r.Ended == nil || r.Project != e.Project {
-				continue
-			}
-			if d, ok := review.Dismissible(id, r.Ended.Findings, r.Ended.Dropped, r.Ended.ForPerson); ok {
-				return d, true
-			}
+	for _, r := range slices.Backward(records) {
+		if r.Ended != nil && r.Project == e.Project {
+			list = append(list, *r.Ended)
 		}
-		return review.Dismissal{}, false
-	}, "no review of this project that the home keeps", err
+	}
+	return list, missing, err
 }
 
 // reviewHook is the command review hook install.
