@@ -15,7 +15,11 @@ import (
 type Audit struct {
 	ID, Digest string
 	Findings   []string // about the report as a whole
+	Language   string   // of the report, in two letters, "" where it cannot be told
 }
+
+// Dir is the direction of the report's text.
+func (a *Audit) Dir() string { return evidence.Direction(a.Language) }
 
 // AuditOf shows an audit as a report: the text that was audited, with its sentences marked
 // by how they stand, and its sources.
@@ -27,7 +31,7 @@ func AuditOf(r *foreign.Result) Report {
 		trust += " " + read.Tested()
 	}
 	out := Report{Question: "Audit of " + report.Visible(r.Audited.Name), Trust: trust, Parts: []Part{auditPart(r)},
-		Audit: &Audit{ID: r.AuditID, Digest: r.Audited.Digest}}
+		Audit: &Audit{ID: r.AuditID, Digest: r.Audited.Digest, Language: r.Audited.Language}}
 	for _, f := range r.Findings {
 		out.Audit.Findings = append(out.Audit.Findings, fmt.Sprintf("line %d: %s", f.Line, report.Visible(f.Text)))
 	}

@@ -42,14 +42,14 @@ func TestOneThingIsWrongOnce(t *testing.T) {
 // TestAnAuditShowsTables: as the report has them, with the names of their columns, each row a
 // sentence; in the direction of its own text.
 func TestAnAuditShowsTables(t *testing.T) {
-	const text = "# Tugs\n\nPrices differ.\n\n| Boat | Million |\n|---|---|\n| Diesel | 7.2 [1] |\n| Electric | 14.0 [1] |\n\n- يحتاج قاربان إلى 3.0 MW [1]\n\nIt ends. [1]\n\n## Sources\n\n1. https://yard.example/a\n"
+	const text = "# القاطرات\n\nتختلف الأسعار في الميناء بين القوارب التي تعمل في الليل.\n\n| Boat | Million |\n|---|---|\n| Diesel | 7.2 [1] |\n| Electric | 14.0 [1] |\n\n- يحتاج قاربان يشحنان في الوقت نفسه على الرصيف إلى 3.0 MW [1]\n\nIt ends. [1]\n\n## Sources\n\n1. https://yard.example/a\n"
 	d := must.Get(foreign.Read("tugs.md", []byte(text)))(t)
 	result := must.Get(foreign.Judge(t.Context(), "tugs.md", []byte(text), d, foreign.Options{NoFetch: true}, source.Evidence{}))(t)
 	audited := AuditOf(result)
 	page := string(audited.HTML())
 	at := 0
-	for _, want := range []string{`<table dir="auto">`, `<th scope="col" dir="auto">Boat</th><th scope="col" dir="auto">Million</th>`, "<tr>", `id="s2">Diesel</span>`, "</td><td", ">7.2</span>", "<tr>", ">Electric</span>", ">14.0</span>",
-		"</table>", `<ul dir="auto">`, `<li dir="auto">`, `data-state`, "يحتاج", `<span class="ev" id="e-s4" role="group" dir="ltr"`, "</ul>", "It ends."} {
+	for _, want := range []string{`<article lang="ar" dir="rtl">`, "<table>", `<th scope="col" dir="auto">Boat</th><th scope="col" dir="auto">Million</th>`, "<tr>", `id="s2">Diesel</span>`, "</td><td", ">7.2</span>", "<tr>", ">Electric</span>", ">14.0</span>",
+		"</table>", "<ul>", `<li dir="auto">`, `data-state`, "يحتاج", `<span class="ev" id="e-s4" role="group" dir="ltr"`, "</ul>", "It ends."} {
 		next := strings.Index(page[at:], want)
 		if next < 0 {
 			t.Fatalf("%s is missing, or in the wrong place:\n%s", want, page[at:])

@@ -198,6 +198,9 @@ func (w *htmlWriter) facts(s *ShownSentence) [][]span {
 		first := facts[0]
 		page := s.Windows[first.Window].Text
 		words := span{before(page, first.Start, aroundFact), after(page, first.End, aroundFact)}
+		if title := behindTitle(&s.Windows[first.Window]); first.Start >= title {
+			words.from = max(words.from, title)
+		}
 		var names []string
 		var found []span
 		facts = slices.DeleteFunc(facts, func(f claim.Fact) bool { // those that the same words carry
@@ -248,6 +251,15 @@ func (w *htmlWriter) facts(s *ShownSentence) [][]span {
 // operandFrom says where a number of a calculation comes from that is on no page.
 var operandFrom = map[string]string{"": "from nowhere", evidence.FromResult: "a calculated result", evidence.FromConstant: "a constant"}
 
+// behindTitle is where the text of a window goes on behind the title of its page, which stands above
+// it.
+func behindTitle(on *claim.Window) int {
+	if on.Title == "" || !strings.HasPrefix(on.Text, on.Title+" ") {
+		return 0
+	}
+	return len(on.Title) + 1
+}
+
 // window writes a passage of a page, with what was found there, under the name of the page.
 func (w *htmlWriter) window(s *ShownSentence, on *claim.Window, marks []span) {
 	title, of := shownText(on.Title), w.byCID[on.CID]
@@ -258,7 +270,11 @@ func (w *htmlWriter) window(s *ShownSentence, on *claim.Window, marks []span) {
 	if of != nil && w.frame.Archived != nil {
 		archived = w.frame.Archived(on.CID, s.ID)
 	}
-	w.passage(of, title, archived, excerpt{cut(on.Text, span{0, len(on.Text)}, marks).pieces, on.Start > 0, of != nil && on.End < len(of.Text)})
+	from := behindTitle(on)
+	if len(marks) > 0 && marks[0].from < from {
+		from = 0
+	}
+	w.passage(of, title, archived, excerpt{cut(on.Text, span{from, len(on.Text)}, marks).pieces, on.Start > 0, of != nil && on.End < len(of.Text)})
 }
 
 // passage writes a part of a page under its name, which leads to the page.

@@ -136,7 +136,7 @@ func (w *htmlWriter) heading(level int, title string, inside func()) {
 var simpleTags = map[markdown.BlockKind][2]string{
 	markdown.ParagraphBlock: {`<p dir="auto">`, "</p>\n"},
 	markdown.ItemBlock:      {`<li dir="auto">`, "</li>\n"},
-	markdown.QuoteBlock:     {"<blockquote dir=\"auto\">\n", "</blockquote>\n"},
+	markdown.QuoteBlock:     {"<blockquote>\n", "</blockquote>\n"},
 	markdown.CodeBlock:      {`<pre tabindex="0"><code>`, "</code></pre>\n"},
 	markdown.HTMLBlock:      {`<pre tabindex="0" class="html">`, "</pre>\n"},
 	markdown.RuleBlock:      {"<hr>\n"},
@@ -149,17 +149,17 @@ func (w *htmlWriter) tags(b *draft.Block) (open, close string) {
 	case b.Kind == markdown.ParagraphBlock && b.Tight:
 		return "", ""
 	case b.Kind == markdown.ListBlock && !b.Ordered:
-		return "<ul dir=\"auto\">\n", "</ul>\n"
+		return "<ul>\n", "</ul>\n"
 	case b.Kind == markdown.ListBlock && b.Start == 1:
-		return "<ol dir=\"auto\">\n", "</ol>\n"
+		return "<ol>\n", "</ol>\n"
 	case b.Kind == markdown.ListBlock:
-		return `<ol dir="auto" start="` + strconv.Itoa(b.Start) + "\">\n", "</ol>\n"
+		return `<ol start="` + strconv.Itoa(b.Start) + "\">\n", "</ol>\n"
 	case b.Kind == markdown.TableBlock:
 		label := w.say("Table")
 		if w.part.own {
 			label = template.HTMLEscapeString(w.title) // there are several
 		}
-		return `<div class="scroll" role="region" aria-label="` + label + `" tabindex="0"><table dir="auto">` + "\n", "</tbody></table></div>\n"
+		return `<div class="scroll" role="region" aria-label="` + label + `" tabindex="0"><table>` + "\n", "</tbody></table></div>\n"
 	case b.Kind == markdown.RowBlock && w.inHeader:
 		return "<thead><tr>", "</tr></thead>\n<tbody>\n"
 	case b.Kind == markdown.CellBlock:
