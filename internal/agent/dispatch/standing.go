@@ -51,12 +51,12 @@ func (e *Env) Standing(board *job.Board) (Standing, error) {
 	case run.Paused:
 		return stands(StandsRests, engine.ForPerson, "A person paused the run.")
 	case run.Failed:
-		return Standing{Kind: StandsNeeds, Sentence: asSentence(FailureWords(board)), Asks: asks(board), Next: next.List(engine.ForPerson)}, nil
+		return Standing{Kind: StandsNeeds, Sentence: AsSentence(FailureWords(board)), Asks: asks(board), Next: next.List(engine.ForPerson)}, nil
 	}
 	if waits, err := PlanWaits(board); err != nil {
 		return Standing{}, err
 	} else if waits {
-		return Standing{Kind: StandsNeeds, Sentence: asSentence(engine.PlanWaits), Next: next.List(engine.ForPerson), Plan: true}, nil
+		return Standing{Kind: StandsNeeds, Sentence: AsSentence(engine.PlanWaits), Next: next.List(engine.ForPerson), Plan: true}, nil
 	}
 	_, driven, err := r.Folder().Claimed(run.HomeFile)
 	switch {
@@ -154,9 +154,9 @@ func heldByHand(board *job.Board) bool {
 	return false
 }
 
-// asSentence is a reason as a sentence of its own. It begins with a capital, unless it
+// AsSentence is a reason as a sentence of its own. It begins with a capital, unless it
 // begins with the name of something.
-func asSentence(reason string) string {
+func AsSentence(reason string) string {
 	reason = strings.TrimSuffix(report.Visible(reason), ".")
 	if first, _, _ := strings.Cut(reason, " "); strings.Trim(first, "abcdefghijklmnopqrstuvwxyz") == "" && first != "" {
 		reason = strings.ToUpper(first[:1]) + reason[1:]

@@ -70,7 +70,7 @@ func (s *section) row(cells []string) {
 func (l *layout) appendix() (out []*section) {
 	add := func(id, title string, write func(*section)) {
 		s := &section{ID: id, Title: title}
-		if write(s); strings.TrimSpace(s.text.String()) != "" || id == "making" {
+		if write(s); strings.TrimSpace(s.text.String()) != "" {
 			out = append(out, s)
 		}
 	}

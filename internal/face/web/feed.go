@@ -55,7 +55,7 @@ func (l *visit) feed(most int) []feedRow {
 		if t.Job != "" {
 			row.Title, row.JobLink = cmp.Or(jobs[t.Job].Title, t.Job), l.link("job", l.id, t.Job)
 		} else {
-			row.Text = asSentence(row.Text)
+			row.Text = dispatch.AsSentence(row.Text)
 		}
 		switch t.Mark {
 		case report.Pass:
@@ -83,14 +83,6 @@ func (l *visit) explain(rows []feedRow) {
 			rows[i].Refused, rows[i].More = l.refusals(l.entries[at], verdicts[rows[i].verdict])
 		}
 	}
-}
-
-// asSentence begins with a capital and ends with a full stop.
-func asSentence(text string) string {
-	if text != "" && 'a' <= text[0] && text[0] <= 'z' {
-		text = strings.ToUpper(text[:1]) + text[1:]
-	}
-	return strings.TrimSuffix(text, ".") + "."
 }
 
 // feedWords says what a line of the log means in the words of people.
