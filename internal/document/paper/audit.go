@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -50,7 +51,7 @@ func AuditOf(r *foreign.Result) Report {
 // auditPart is the text of an audited report, whatever it was written in, as Markdown.
 func auditPart(r *foreign.Result) (p Part) {
 	var text strings.Builder
-	headings, paragraph, columns := r.Headings(), 0, 0
+	headings, paragraph, columns, last := r.Headings(), 0, 0, ""
 	untilSentence := func(i int) {
 		for ; len(headings) > 0 && headings[0].Before <= i; headings = headings[1:] {
 			text.WriteString("\n\n" + strings.Repeat("#", min(max(headings[0].Level, 1), 4)) + " " + mdText(report.Visible(headings[0].Text)))
@@ -64,10 +65,10 @@ func auditPart(r *foreign.Result) (p Part) {
 		case i > 0 && in == paragraph && text.Len() == before:
 			text.WriteString(" ")
 		case kind == "item":
-			text.WriteString("\n\n- ")
+			text.WriteString("\n"[:codec.Flag(last != kind || text.Len() > before)] + "\n- ")
 		case kind == "row":
 			cells, names := r.Cells(i)
-			if text.Len() > before || columns == 0 || names != nil {
+			if text.Len() > before || last != kind || names != nil {
 				columns = max(len(cells), len(names))
 				text.WriteString("\n\n" + row(names, columns) + "\n" + strings.Repeat("|---", columns))
 			}
@@ -75,10 +76,7 @@ func auditPart(r *foreign.Result) (p Part) {
 		default:
 			text.WriteString("\n\n")
 		}
-		paragraph = in
-		if kind != "row" {
-			columns = 0
-		}
+		paragraph, last = in, kind
 		s := auditSentence(&r.Sentences[i], "s"+strconv.Itoa(i+1))
 		s.Start = text.Len()
 		if cells, _ := r.Cells(i); kind == "row" {

@@ -254,10 +254,11 @@ var operandFrom = map[string]string{"": "from nowhere", evidence.FromResult: "a 
 // behindTitle is where the text of a window goes on behind the title of its page, which stands above
 // it.
 func behindTitle(on *claim.Window) int {
-	if on.Title == "" || !strings.HasPrefix(on.Text, on.Title+" ") {
+	rest, found := strings.CutPrefix(on.Text, on.Title)
+	if !found || on.Title == "" {
 		return 0
 	}
-	return len(on.Title) + 1
+	return len(on.Text) - len(strings.TrimLeft(rest, " \n"))
 }
 
 // window writes a passage of a page, with what was found there, under the name of the page.
