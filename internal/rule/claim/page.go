@@ -35,6 +35,7 @@ func PageOf(cid, address string, c page.Content) *Page {
 // that no page makes a window as large as it likes.
 const (
 	windowWords  = 120
+	wideWords    = 60 // with so many it has no neighbours but the next
 	charsPerWord = 3
 	bytesPerWord = 32
 )

@@ -208,16 +208,17 @@ func trim(c *candidate, others []candidate) bool {
 }
 
 // settle moves a window so that what it holds lies in its middle: the passages at its
-// ends that hold nothing give way to neighbours as far as they fit, the next one first.
+// ends that hold nothing give way to neighbours as far as they fit, the next one first; where a
+// window is wide there are no others.
 func (p *picker) settle(c candidate, others []candidate) candidate {
-	first, last, most := -1, -1, candidate{}
+	first, last, fullest := -1, -1, candidate{}
 	for i := c.first; i <= c.last; i++ {
 		one := p.hold(candidate{first: i, last: i})
 		if one.facts == 0 && one.weight == 0 && !one.quoted && !one.named {
 			continue
 		}
-		if last = i; first < 0 || byWords(one, most) < 0 {
-			most, c.around = one, i
+		if last = i; first < 0 || byWords(one, fullest) < 0 {
+			fullest, c.around = one, i
 		}
 		if first < 0 {
 			first = i
@@ -232,8 +233,9 @@ func (p *picker) settle(c candidate, others []candidate) candidate {
 	for i := c.first; i <= c.last; i++ {
 		size += p.passages[i].size
 	}
+	most := windowWords
 	fits := func(i int) bool {
-		return i >= 0 && i < len(p.passages) && size+p.passages[i].size <= windowWords && (!p.isRow(i) || p.telling(i)) &&
+		return i >= 0 && i < len(p.passages) && size+p.passages[i].size <= most && (!p.isRow(i) || p.telling(i)) &&
 			!slices.ContainsFunc(others, func(o candidate) bool { return o.first <= i && i <= o.last })
 	}
 	for grown := true; grown; {
@@ -247,6 +249,9 @@ func (p *picker) settle(c candidate, others []candidate) candidate {
 			c.first--
 			size += p.passages[c.first].size
 			grown = true
+		}
+		if p.passages[0].last < len(p.passages)-1 { // else it shows the whole page
+			most = wideWords
 		}
 	}
 	return c

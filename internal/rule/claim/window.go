@@ -24,13 +24,18 @@ type Window struct {
 	Heading string `json:"heading,omitzero"`
 }
 
-// The number of windows: those that are shown at once, or where words cannot choose, and
-// those that a second look adds.
+// The number of windows: those that are shown at once, or where only words that languages
+// share can choose, or where no words can, and those that a second look adds.
 const (
 	firstWindows = 3
+	kinWindows   = 5
 	looseWindows = 8
 	MaxFurther   = 5
 )
+
+// little is the share of what the best window of a page holds, by words, below which another
+// one waits for a second look, unless it holds a fact.
+const little = 0.3
 
 // candidate is a window of a page.
 type candidate struct {
@@ -41,6 +46,7 @@ type candidate struct {
 	named       bool    // it holds a name
 	quoted      bool    // it holds a passage that an output quotes
 	weight      float64 // of the content words that it holds
+	waits       bool    // for a second look
 }
 
 // byWords orders windows: those that hold facts first, then by the words that they hold,
@@ -75,11 +81,13 @@ func weightOf(having, sentences int) float64 {
 // windowsOf chooses the windows of a sentence among those of its pages: the best one of
 // each page first, then the best of the others. More are those that a second look adds.
 func windowsOf(looks []look, loose bool) (windows, more []Window) {
-	order, most := byWords, max(firstWindows, len(looks))
+	order, most := byWords, firstWindows
 	if loose {
-		most = max(looseWindows, len(looks))
+		most = looseWindows
 		if !anyOf(looks, func(l *look) bool { return l.foreign }) {
 			order = byPlace
+		} else if anyOf(looks, func(l *look) bool { return l.foreign && len(l.loose) > 0 && l.loose[0].weight > 0 }) {
+			most = kinWindows
 		}
 	}
 	var rest []candidate
@@ -92,6 +100,7 @@ func windowsOf(looks []look, loose bool) (windows, more []Window) {
 			if c.page = i; k == 0 {
 				windows = append(windows, looks[i].window(c))
 			} else {
+				c.waits = !loose && c.facts == 0 && c.weight < little*list[0].weight
 				rest = append(rest, c)
 			}
 		}
@@ -99,7 +108,7 @@ func windowsOf(looks []look, loose bool) (windows, more []Window) {
 	slices.SortStableFunc(rest, order)
 	for _, c := range rest {
 		switch {
-		case len(windows) < most:
+		case len(windows) < max(most, len(looks)) && !c.waits:
 			windows = append(windows, looks[c.page].window(c))
 		case len(more) < MaxFurther:
 			more = append(more, looks[c.page].window(c))
