@@ -37,8 +37,8 @@ const layouts = 8
 // deal deals sentences with their twins over parts, the first of which has that number: a
 // twin for each three sentences and at least ten, or as many as can be made, each in
 // another part than its sentence. Where too few sentences are open, some of tests, which
-// are supported, are asked again with their twins. A pair that finds no room takes no part
-// of its own while others do.
+// are supported, are asked again with their twins. For a few pairs that find no room, because
+// the sentence of one is shown with that of another, there is no further part.
 func deal(open, tests []Item, first int, seed Seed, m Material) Dealt {
 	if len(open) == 0 {
 		return Dealt{}
@@ -57,8 +57,11 @@ func deal(open, tests []Item, first int, seed Seed, m Material) Dealt {
 	}
 	most := max(least+2, len(open))
 	var best *table
-	for n := least; n <= most && (best == nil || best.pairs < want && n <= least+2); n++ {
+	for n := least; n <= most && (best == nil || 4*best.pairs < 3*want && n <= least+2); n++ {
 		for try := 0; try < layouts && (best == nil || best.pairs < want); try++ {
+			if try > 0 {
+				twins = slices.Concat(shuffled(random, twins[:own]), shuffled(random, twins[own:]))
+			}
 			t := &table{random: random, parts: make([]laid, n), weakFirst: m.WeakFirst}
 			if !t.lay(open) {
 				least++
@@ -85,9 +88,12 @@ type twin struct {
 	by way
 }
 
-// twins makes the twins of sentences, of those that are open first, and at most so many.
+// twins makes the twins of sentences, of those that are open first, then of tests by how much
+// they take, and at most so many.
 func (m Material) twins(open, tests []Item, most int, random *random) (twins []twin) {
-	for _, of := range append(shuffled(random, open), shuffled(random, tests)...) {
+	tests = shuffled(random, tests)
+	slices.SortStableFunc(tests, func(a, b Item) int { return a.size()/about - b.size()/about })
+	for _, of := range append(shuffled(random, open), tests...) {
 		if len(twins) == most {
 			break
 		}
@@ -97,6 +103,9 @@ func (m Material) twins(open, tests []Item, most int, random *random) (twins []t
 	}
 	return twins
 }
+
+// about is in steps of how many bytes tests are compared: within one the seed chooses.
+const about = 2 << 10
 
 // TwinsOf are the twins of sentences, as a seed has them.
 func (m Material) TwinsOf(sentences []Item, seed Seed) (items []Item) {

@@ -354,7 +354,8 @@ func (m *maker) soElsewhere(text string, t, other token) bool {
 }
 
 // opposed puts a negation in or out, or the opposite of a word in its place. A sentence that
-// is negated is never negated again: one of its negations is taken out.
+// is negated is never negated again: one of its negations is taken out. What stands in a
+// condition is left as it is.
 func (m *maker) opposed(text string) (string, bool) {
 	type place struct {
 		start, end int
@@ -368,7 +369,7 @@ func (m *maker) opposed(text string) (string, bool) {
 		}
 		for _, spelled := range [][2]string{{word, to}, {titled(word), titled(to)}} {
 			i := strings.Index(text, spelled[0])
-			if i < 0 || !ends(text[:i], text[i:]) || !ends(text[:i+len(spelled[0])], text[i+len(spelled[0]):]) {
+			if i < 0 || conditional(text[:i], m.language) || !ends(text[:i], text[i:]) || !ends(text[:i+len(spelled[0])], text[i+len(spelled[0]):]) {
 				continue
 			}
 			at := slices.IndexFunc(places, func(p place) bool { return p.start == i })
@@ -397,10 +398,18 @@ func (m *maker) opposed(text string) (string, bool) {
 	return text[:p.start] + p.to + text[p.end:], true
 }
 
+// conditional reports whether what stands behind a text stands in a condition.
+func conditional(before, language string) bool {
+	return hasWord(strings.ToLower(before[strings.LastIndexAny(before, ",;")+1:]), "conditions", language)
+}
+
 func titled(word string) string {
 	r, size := utf8.DecodeRuneInString(word)
 	return string(unicode.ToUpper(r)) + word[size:]
 }
+
+// others is how many numbers are tried in the place of one, for one that the pages do not have.
+const others = 8
 
 // renumbered puts a number that the pages do not have in the place of one.
 func (m *maker) renumbered(text string, own []token) (string, bool) {
@@ -408,8 +417,10 @@ func (m *maker) renumbered(text string, own []token) (string, bool) {
 		if t.kind == name {
 			continue
 		}
-		if other := m.otherNumber(t); other != t.text && m.lacks(other) {
-			return text[:t.start] + other + text[t.end:], true
+		for range others {
+			if other := m.otherNumber(t); other != t.text && m.lacks(other) {
+				return text[:t.start] + other + text[t.end:], true
+			}
 		}
 	}
 	return "", false
@@ -444,7 +455,7 @@ func wordsOf(list, language string) []string { return listed()[list+" "+language
 // listed are the lists of words, by name and language.
 var listed = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for _, list := range []string{"hedges", "joiners", "labels", "clauses", "ends", "negatives", "determiners", "quantifiers"} {
+	for _, list := range []string{"hedges", "joiners", "labels", "clauses", "conditions", "ends", "negatives", "determiners", "quantifiers"} {
 		for _, e := range page.List(lists, "lists/"+list+".txt") {
 			key := list + " " + e.Language
 			if list == "hedges" {

@@ -30,6 +30,8 @@ func TestTwins(t *testing.T) {
 		{"never", "en", "The ferry never sails before the ice breaks.", "", "The ferry always sails before the ice breaks."},
 		{"a verb with its own negation", "en", "The port supports ferries with a longer quay.", "", "The port does not support ferries with a longer quay."},
 		{"a verb that is negated", "en", "The port does not support ferries of that length.", "", "The port supports ferries of that length."},
+		{"a condition", "en", "The ferry sails north if the ice is thin enough.", "", "The ferry sails south if the ice is thin enough."},
+		{"nothing but a condition", "en", "If the ice is thin enough, ferries sail anyway.", "", ""},
 		{"negated in German", "de", "Die Stadt verkauft die Fähre in diesem Jahr nicht.", "", "Die Stadt verkauft die Fähre in diesem Jahr durchaus."},
 		{"a number of another length", "en", "The port grew by 12 tugs.", "It bought 5 tugs and 400 ropes.", "The port grew by 5 tugs."},
 		{"in German", "de", "Der Umschlag stieg in diesem Jahr deutlich.", "", "Der Umschlag sank in diesem Jahr deutlich."},
