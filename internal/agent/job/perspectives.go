@@ -71,7 +71,7 @@ func (p planTask) prompt(ctx context.Context, j *Job) (draft, error) {
 		count = fmt.Sprintf("from %d to %d perspectives", min(fewest, allowed), allowed)
 	}
 	if asked == 0 {
-		asked = min(3, allowed)
+		asked = min(fewest, allowed)
 	}
 	example, err := codec.Marshal(perspectivesExample(asked, said.Sensitivity == "normal"))
 	if err != nil {

@@ -121,6 +121,13 @@ func (s sectionTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	var revision *sentences.Revision
+	if s.edits() {
+		if revision, err = sentences.ReadRevision(s.Run); err != nil {
+			return draft{}, err
+		}
+		statements = near(statements, revision.Directed(part.Section, nil))
+	}
 	data, seen, all, err := s.writing(j, statements, part.Perspectives)
 	if err != nil {
 		return draft{}, err
@@ -139,16 +146,12 @@ func (s sectionTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	}
 	data.Least, data.Most = within(part.Words)
 	data.Example = synthesisExample(evidence.Template{Sections: []evidence.Section{own}}, all.list)
-	if s.edits() {
-		revision, err := sentences.ReadRevision(s.Run)
-		if err != nil {
-			return draft{}, err
-		}
+	if revision != nil {
 		text, line := revision.NumberedPart(own.Title)
 		data.Reviewed, _ = numberedFrom(all.list.Shorten(text), line)
 		data.Directives, data.Example, data.Edits = revision.Directed(own.Title, nil), editsExample, true
 		data.Least = 0
-		data.disputedAlone()
+		data.leaner()
 	}
 	text, err := fill("synthesis.md", data)
 	return draft{text: text, seen: seen, sources: all.list.Table()}, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -156,26 +157,37 @@ func (r *research) carry(summaries []summarized, all *sources, statements []sent
 	return left, nil
 }
 
-// near are the statements that share words with what a reviewer asks for: edits need no
-// others.
+// nearest is how many statements edits are shown for each change that a reviewer asks for.
+const nearest = 4
+
+// near are the statements that share most words with what a reviewer asks for, at least two:
+// edits need no others.
 func near(statements []sentences.Statement, directives []synthesis.Directive) []sentences.Statement {
-	asked := map[string]bool{}
+	taken := map[int]bool{}
 	for _, d := range directives {
-		if d.About == nil {
-			for _, word := range (claim.Question{Text: d.Action}).Words() {
-				asked[word] = true
+		if d.About != nil {
+			continue
+		}
+		asked, shared := (claim.Question{Text: d.Action}).Words(), make([]int, len(statements))
+		order := make([]int, len(statements))
+		for i, s := range statements {
+			order[i] = i
+			for _, word := range (claim.Question{Text: s.Text}).Words() {
+				shared[i] += codec.Flag(slices.Contains(asked, word))
 			}
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return shared[b] - shared[a] })
+		for _, i := range order[:min(nearest, len(order))] {
+			taken[i] = taken[i] || shared[i] > 1
 		}
 	}
-	return slices.DeleteFunc(statements, func(s sentences.Statement) bool {
-		shared := 0
-		for _, word := range (claim.Question{Text: s.Text}).Words() {
-			if asked[word] {
-				shared++
-			}
+	var list []sentences.Statement
+	for i, s := range statements {
+		if taken[i] {
+			list = append(list, s)
 		}
-		return shared < 2
-	})
+	}
+	return list
 }
 
 // contradictionList lists contradictions for a quotation, each with both passages.
@@ -252,7 +264,7 @@ func (p synthesisTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	if answered != nil {
 		data.Directives = answered.Directives
 	}
-	data.disputedAlone()
+	data.leaner()
 	text, err := fill("synthesis.md", data)
 	return draft{text: text, seen: seen, sources: all.list.Table()}, err
 }
@@ -362,10 +374,17 @@ func (p synthesisPrompt) ID(cid string) string {
 	return cid
 }
 
-// disputedAlone leaves out what edits of disputed sentences do not need: they come with the
-// passages of both looks.
-func (p *synthesisPrompt) disputedAlone() {
-	if !p.Edits || slices.ContainsFunc(p.Directives, func(d synthesis.Directive) bool { return d.About == nil }) {
+// leaner leaves out what edits do not need. They come with the passages of both looks at what
+// is disputed, and with the statements that a reviewer may mean; no summary is written from.
+func (p *synthesisPrompt) leaner() {
+	if !p.Edits {
+		return
+	}
+	p.Summaries = slices.DeleteFunc(p.Summaries, func(s summarized) bool { return s.Passages == "" })
+	for i := range p.Summaries {
+		p.Summaries[i].Text = ""
+	}
+	if slices.ContainsFunc(p.Directives, func(d synthesis.Directive) bool { return d.About == nil }) {
 		return // a reviewer may ask for anything
 	}
 	p.Summaries, p.Disagree, p.Open, p.LeftOut = nil, "", "", 0

@@ -20,7 +20,7 @@ import (
 // together are at most half of the documents.
 const (
 	MaxWhole   = 16 << 10
-	MaxQuoted  = 15 << 10
+	MaxQuoted  = 10 << 10
 	maxOutline = 12 << 10
 	maxBegins  = 200 // of a document in the outline
 )
