@@ -165,7 +165,7 @@ func TestNoReaderStopsAnHonestReport(t *testing.T) {
 				return obedient(ctx, task)
 			}}
 			out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Fetch: ordering, Wait: noWait, Pool: pool,
-				Agents: map[string]engine.Agent{"": {Driver: "writer"}, "verifier": {Driver: "hostile"}, "reviewer": {Driver: "reader"}}})
+				Agents: map[string]engine.Agent{"": {Driver: "writer"}, "verifier": {Driver: "hostile"}, "reviewer": {Driver: "api:reader"}}})
 			if err != nil || out.Status != run.Completed || pool.times("verify.1") < 2 {
 				t.Fatalf("%s, %v", shown(out), err)
 			}
@@ -177,6 +177,9 @@ func TestNoReaderStopsAnHonestReport(t *testing.T) {
 			trust, err := sentences.ReadTrust(runs.Open(t, manifest))
 			if err != nil || strings.Contains(trust.Line, "A reader missed too many of them, and another read in its place.") != (len(events) > 0) {
 				t.Errorf("%d readers were unfit: %q, %v", len(events), trust.Line, err)
+			}
+			if !strings.Contains(trust.Line, "It was read by a service that could compare its prompts.") {
+				t.Errorf("nobody says that a service sees every prompt: %q", trust.Line)
 			}
 			if name == "approves everything" && len(events) == 0 {
 				t.Error("nobody was unfit")

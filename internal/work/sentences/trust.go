@@ -104,7 +104,8 @@ func readersOf(r *run.Run, claims *evidence.Claims, by *evidence.Readers) error 
 		by.Person = by.Person || who == ReadByPerson
 		by.Undriven = by.Undriven || who == ReadByHand
 		by.Recorded = by.Recorded || strings.HasPrefix(who, "recorded")
-		by.Service = by.Service || who == "model" || strings.HasPrefix(who, "model ")
+		driver, _, _ := strings.Cut(who, " ")
+		by.Service = by.Service || driver == "api" || driver == "model"
 	}
 	return nil
 }
