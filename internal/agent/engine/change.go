@@ -477,13 +477,14 @@ func testBase(ctx context.Context, desk run.Desk, home string, d *git.Diff, t sa
 // runTests runs the tests. Not says why they cannot be started.
 func runTests(ctx context.Context, t sandbox.Tests) (ran review.TestRun, not string, err error) {
 	output, status, err := sandbox.RunTests(ctx, driver.Host{}, t)
+	var unstarted *driver.Error
 	switch {
 	case ctx.Err() != nil:
 		return ran, "", cancelled(ctx, err)
-	case tidegate.CodeOf(err) != "":
-		return ran, "", err
+	case errors.As(err, &unstarted):
+		return ran, unstarted.Message, nil
 	case err != nil:
-		return ran, err.Error(), nil
+		return ran, "", err
 	}
 	if ran = review.ReadTestRun(output, status); ran.Unstarted() {
 		return ran, "the tests cannot be started: " + tidegate.Cut(report.OneLine(ran.Tail)), nil

@@ -420,6 +420,14 @@ ln -sf /etc "$GOCACHE/out"; tr '\n' ' ' <"$GOCACHE/seen"; echo; tr '\n' ' ' <"$X
 		}
 		r.Close()
 	}
+	// A project that the base does not have cannot be tested there: every failure counts.
+	writeFiles(t, dir, map[string]string{"sub/kind": "new\n"})
+	r := must.Get(engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: filepath.Join(dir, "sub"), Home: t.TempDir(), Name: "work",
+		DiffInput: git.DiffInput{Base: "HEAD"}}))(t)
+	defer r.Close()
+	if said := must.Get(r.RunTests(t.Context(), tests))(t); r.Tests() == nil || r.Tests().FailedNew != 1 {
+		t.Errorf("of a project that is new: %s", said)
+	}
 	if kept := must.Get(filepath.Glob(filepath.Join(home, "caches", "*", "*")))(t); len(kept) != 1 {
 		t.Errorf("the caches of other bases are kept: %v", kept)
 	}
