@@ -16,9 +16,8 @@ import (
 
 // unraced are tests with goroutines that the race detector would tell nothing of.
 var unraced = map[string]string{
-	"internal/work/stage TestEightProcessesTimesFiftyWritesLoseNoUpdate": "the writers are processes",
-	"proof TestServersUnderLoad":                                         "the servers are processes",
-	"proof TestLinkSwappedWhileToolsWrite":                               "the tools are processes",
+	"proof TestServersUnderLoad":           "the servers are processes",
+	"proof TestLinkSwappedWhileToolsWrite": "the tools are processes",
 }
 
 // TestTheRaceStepHasEveryGoroutine finds tests that start goroutines and that the race

@@ -3,20 +3,14 @@ package wave_test
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
 
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/test/must"
@@ -132,98 +126,6 @@ func TestHostileReviewAsSARIF(t *testing.T) {
 	value := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(data)))(t)
 	if err := schema.Validate(value); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestHostileReviewAsJUnit(t *testing.T) {
-	result, root := hostileWave(t)
-	data := render(t, result.Report(), "junit", root)
-	var suites struct {
-		Suites []struct {
-			Tests    int `xml:"tests,attr"`
-			Failures int `xml:"failures,attr"`
-			Cases    []struct {
-				Name    string `xml:"name,attr"`
-				Failure *struct {
-					Type string `xml:"type,attr"`
-				} `xml:"failure"`
-			} `xml:"testcase"`
-		} `xml:"testsuite"`
-	}
-	must.Do(t, xml.Unmarshal(data, &suites))
-	suite := suites.Suites[0]
-	if suite.Tests != result.Validated || suite.Failures != result.Failed || len(suite.Cases) != result.Validated {
-		t.Errorf("%d tests, %d failures, %d cases", suite.Tests, suite.Failures, len(suite.Cases))
-	}
-	for i, c := range suite.Cases {
-		if (c.Failure == nil) != result.Results[i].Pass {
-			t.Errorf("%s: failure %+v", c.Name, c.Failure)
-		} else if c.Failure != nil && c.Failure.Type != string(result.Results[i].Failure.Code) {
-			t.Errorf("%s: failure of type %s", c.Name, c.Failure.Type)
-		}
-	}
-	xsd := filepath.Join(schemas, "junit-10.xsd")
-	if _, err := os.Stat(xsd); err != nil {
-		t.Skip("the JUnit schema is absent: checked for form only")
-	}
-	if _, err := exec.LookPath("xmllint"); err != nil {
-		t.Skip("xmllint is absent: checked for form only")
-	}
-	cmd := exec.Command("xmllint", "--noout", "--schema", xsd, "-")
-	cmd.Stdin = bytes.NewReader(data)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
-}
-
-func TestHostileReviewAsGitHubCommands(t *testing.T) {
-	result, root := hostileWave(t)
-	lines := strings.Split(strings.TrimSpace(string(render(t, result.Report(), "github", root))), "\n")
-	commands, explained := 0, false
-	for _, line := range lines {
-		if strings.HasPrefix(line, "::error file=wave-1/") {
-			commands++
-		} else if line == "::notice title=tidegate::180 of 190 findings are not shown here: GitHub shows 10 annotations of a kind for a step" {
-			explained = true
-		} else if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") {
-			t.Errorf("a command that is not ours: %q", line)
-		}
-	}
-	if commands != 10 {
-		t.Errorf("%d annotations, want 10, the most that GitHub shows", commands)
-	}
-	if !explained {
-		t.Errorf("nothing says how many were left out: %q", lines[commands:])
-	}
-}
-
-func TestHostileReviewAsMarkdown(t *testing.T) {
-	result, root := hostileWave(t)
-	data := render(t, result.Report(), "markdown", root)
-	document := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(data))
-	counts := map[string]int{}
-	must.Do(t, ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			counts[n.Kind().String()]++
-		}
-		return ast.WalkContinue, nil
-	}))
-	for _, kind := range []string{"HTMLBlock", "RawHTML", "Link", "Image", "AutoLink", "Blockquote", "FencedCodeBlock", "ThematicBreak", "CodeBlock"} {
-		if counts[kind] > 0 {
-			t.Errorf("%d nodes of kind %s come from hostile content", counts[kind], kind)
-		}
-	}
-	if counts["Table"] != 1 || counts["Heading"] != 2 {
-		t.Errorf("%d tables, %d headings", counts["Table"], counts["Heading"])
-	}
-}
-
-func TestHostileReviewAsText(t *testing.T) {
-	result, root := hostileWave(t)
-	for r := range strings.SplitSeq(string(render(t, result.Report(), "text", root)), "\n") {
-		if strings.ContainsAny(r, "\x1b\x00\x01\x7f\r\u202e\u2028\u0085") {
-			t.Errorf("a line can move the cursor: %q", r)
-		}
 	}
 }
 

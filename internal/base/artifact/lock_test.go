@@ -109,23 +109,6 @@ func TestWaitingForTheLockEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestLockPassesToTheNextWaiter(t *testing.T) {
-	dir := t.TempDir()
-	holder := locked(t, open(t, dir))
-	waiter := make(chan error)
-	go func() {
-		l, err := open(t, dir).Lock(context.Background(), time.Now)
-		if err == nil {
-			l.Unlock()
-		}
-		waiter <- err
-	}()
-	holder.Unlock()
-	if err := <-waiter; err != nil {
-		t.Error(err)
-	}
-}
-
 // holdLock holds the lock until it is killed.
 func holdLock(dir string) error {
 	f, err := artifact.Everywhere.Open("dir", dir)

@@ -1,13 +1,9 @@
 package stage_test
 
 import (
-	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,36 +17,6 @@ import (
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
-
-// The test binary runs itself as another process when it is given an operation
-// and a folder.
-const (
-	opVar     = "STAGE_TEST_OP"
-	folderVar = "STAGE_TEST_FOLDER"
-)
-
-func TestMain(m *testing.M) {
-	name := os.Getenv(opVar)
-	if name == "" {
-		os.Exit(m.Run())
-	}
-	operation, ok := map[string]func(string) error{"write 50": write50}[name]
-	if !ok {
-		panic("no operation " + name)
-	}
-	if err := operation(os.Getenv(folderVar)); err != nil {
-		fmt.Print(err)
-		os.Exit(1)
-	}
-	fmt.Print("done")
-	os.Exit(0)
-}
-
-func self(op, dir string) *exec.Cmd {
-	cmd := exec.Command(must.Value(os.Executable()))
-	cmd.Env = append(os.Environ(), opVar+"="+op, folderVar+"="+dir, "GOMAXPROCS=2")
-	return cmd
-}
 
 var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 
@@ -269,44 +235,4 @@ func (y *toy) to(target run.Stage) *toy {
 		y.t.Fatalf("cannot reach %s: the run is in %s", target, y.stage())
 	}
 	return y
-}
-
-func write50(dir string) error {
-	r, err := run.Open(context.Background(), runs.Pinned, filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for range 50 {
-		if _, err := r.Update(context.Background(), func(u *run.Update) error { return u.Progress("count", "x") }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func TestEightProcessesTimesFiftyWritesLoseNoUpdate(t *testing.T) {
-	y := newToy(t, run.InitInput{})
-	var wait sync.WaitGroup
-	outputs := make([]string, 8)
-	for i := range outputs {
-		cmd := self("write 50", y.root)
-		wait.Go(func() {
-			out, _ := cmd.CombinedOutput()
-			outputs[i] = string(out)
-		})
-	}
-	wait.Wait()
-	for i, out := range outputs {
-		if out != "done" {
-			t.Errorf("process %d: %s", i, out)
-		}
-	}
-	if n, _ := y.manifest().Get("revision").Int(); n != 401 {
-		t.Errorf("revision %d, want 401", n)
-	}
-	v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
-	if err != nil || !v.Pass || v.Log.Lines != 401 || v.Log.Unchained != 0 {
-		t.Errorf("verify: %+v, %v", v, err)
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -166,23 +165,6 @@ func TestFailedGateIsBoundToWhatWasMissing(t *testing.T) {
 	g, _ := r.Gates()
 	if s, err := r.GateState(g, "B"); err != nil || s.Counts() != "not_run" {
 		t.Errorf("%+v, %v", s, err)
-	}
-}
-
-func TestConcurrentGateWritesLoseNone(t *testing.T) {
-	out := runs.Create(t, run.InitInput{})
-	var wait sync.WaitGroup
-	for i := range 20 {
-		gate := run.GateIDs()[i%6]
-		wait.Go(func() {
-			if err := editGates(t, out, runs.Parse(t, `{"`+gate+`":{"status":"not_run"}}`)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wait.Wait()
-	if n, _ := runs.Parse(t, must.Read(t, out.GatesPath)).Get("revision").Int(); n != 21 {
-		t.Errorf("revision %d", n)
 	}
 }
 

@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/must"
-	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -192,14 +190,5 @@ func checkChange(t *testing.T, r *packRun, c change, n int) {
 	after := r.mustBuild(dryRun, arguments).InputsDigest
 	if changed := before != after; changed != c.declared {
 		t.Errorf("%s: the digest changed: %v, want %v", c.name, changed, c.declared)
-	}
-}
-
-func TestInputsDigestDoesNotDependOnTheTime(t *testing.T) {
-	r := newPackRun(t)
-	now := r.mustBuild(dryRun).InputsDigest
-	later := must.Get(step.BuildPack(t.Context(), run.Desk{Now: time.Now}, r.request(dryRun)))(t)
-	if later.InputsDigest != now {
-		t.Error("the digest differs at another time")
 	}
 }

@@ -129,14 +129,3 @@ func TestGenerateLeavesNoByteOfTheCapOfAllToNobody(t *testing.T) {
 		t.Errorf("p2 is %q, want %q", got, want)
 	}
 }
-
-func TestGenerateWithoutAnyCitation(t *testing.T) {
-	r := newPackRun(t)
-	r.write("citations/citations.jsonl", "")
-	r.write("wave-1/p1.md", "A finding, see https://x.org/a.")
-	r.write("wave-1/p2.md", "Another [@cid_a].")
-	r.mustBuild(generated)
-	if got := r.read("summaries/p1.md") + r.read("summaries/p2.md"); got != "- A finding, see.\n- Another.\n" {
-		t.Errorf("got %q", got)
-	}
-}

@@ -1,11 +1,9 @@
 package step_test
 
 import (
-	"context"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -416,24 +414,6 @@ func TestOrderAndWhiteSpaceOfGapsDoNotMatter(t *testing.T) {
 			t.Errorf("(-first +second):\n%s", diff)
 		}
 	})
-}
-
-func TestDecideLeavesItsInputAlone(t *testing.T) {
-	in := wave1(t, map[string]string{"b": "# Gaps\n", "a": "# Gaps\n"})
-	slices.SortFunc(in.Outputs, func(x, y pivot.Output) int { return strings.Compare(y.PerspectiveID, x.PerspectiveID) })
-	decided(t, in)
-	if in.Outputs[0].PerspectiveID != "b" {
-		t.Error("the outputs were sorted in place")
-	}
-}
-
-func TestDecideEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := step.DecidePivot(ctx, runClock, wave1(t, map[string]string{"p1": "# Gaps\n"}))
-	if tidegate.CodeOf(err) != tidegate.Cancelled {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestDecideTellsItsProgress(t *testing.T) {

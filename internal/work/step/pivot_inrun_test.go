@@ -282,27 +282,6 @@ func TestTheDecisionIsMadeUnderTheLockOfTheRun(t *testing.T) {
 	decided(t, in)
 }
 
-func TestTheDocumentFollowsItsSchema(t *testing.T) {
-	root, in := pivotRun(t, plainManifest)
-	for name, gaps := range map[string]string{
-		"parsed":   `[]`,
-		"explicit": `[{"gap_id": "g", "priority": "P3", "text": "x"}]`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			in.ExplicitGaps = list(t, gaps)
-			decided(t, in)
-			text := must.Read(t, filepath.Join(root, "pivot.json"))
-			if err := pivot.Shape().Check(runs.Parse(t, text)); err != nil {
-				t.Error(err)
-			}
-			document := must.Get(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
-			if err := printedSchema(t).Validate(document); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 func printedSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	printed := must.Get(codec.Marshal(pivot.Shape().Schema(pivot.DocumentVersion)))(t)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -322,25 +321,6 @@ func TestReviewEchoesArgumentsAndCleansMarkdownPaths(t *testing.T) {
 	}
 	if want := filepath.Join(outputs, "p000.md"); result.Results[0].MarkdownPath != want {
 		t.Errorf("markdown_path %q, want %q", result.Results[0].MarkdownPath, want)
-	}
-}
-
-func TestReviewIsTheSameOnAnyNumberOfCores(t *testing.T) {
-	perspectives, outputs := many(t, 300)
-	for i := 0; i < 300; i += 3 {
-		writeFile(t, filepath.Join(outputs, fmt.Sprintf("p%03d.md", i)), "# A\n"+words(i))
-	}
-	var want string
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for _, cores := range []int{1, 2, 3, 16} {
-		runtime.GOMAXPROCS(cores)
-		got := marshal(t, review(t, perspectives, outputs))
-		if want == "" {
-			want = got
-		}
-		if got != want {
-			t.Errorf("the result on %d cores differs from that on one", cores)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package step_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,31 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
 )
-
-func TestValidateAnswersTheFigures(t *testing.T) {
-	perspectives, outputs := writeWave(t, []contract{{id: "p1", sections: []string{"Findings", "Sources"}}},
-		map[string]string{"p1": "# Findings\ntext\n# Sources\n- https://a\n"})
-	output := filepath.Join(outputs, "p1.md")
-	got := must.Get(step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output}))(t)
-	want := wave.Validation{PerspectiveID: "p1", MarkdownPath: output, Words: 7, Sources: 1}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(wave.Validation{})); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
-	}
-	line := must.Get(codec.MarshalLine(got))(t)
-	wantLine := `{"ok":true,"perspective_id":"p1","markdown_path":"$DIR/p1.md","words":7,"sources":1,"missing_sections":[]}`
-	if diff := cmp.Diff(wantLine, strings.ReplaceAll(string(line), outputs, "$DIR")); diff != "" {
-		t.Errorf("JSON (-want +got):\n%s", diff)
-	}
-}
 
 const wellFormed = `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","prompt_contract":` +
 	`{"max_words":5,"max_sources":1,"must_include_sections":["Findings","Sources"]}}]}`
@@ -140,41 +121,6 @@ func TestValidateHostileOutputs(t *testing.T) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
-	}
-}
-
-func TestValidateAmongManyPerspectives(t *testing.T) {
-	many := 10_000
-	if full.Asked() {
-		many = 100_000
-	}
-	dir := t.TempDir()
-	var b strings.Builder
-	b.WriteString(`{"schema_version":"perspectives.v1","perspectives":[`)
-	for i := range many {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, `{"id":"p%d","prompt_contract":{"max_words":%d,"max_sources":1,"must_include_sections":["A"]}}`, i, i)
-	}
-	b.WriteString(`]}`)
-	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "x.md")
-	writeFile(t, perspectives, b.String())
-	writeFile(t, output, "# A\n"+words(many-3))
-	if _, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-1), MarkdownPath: output}); err != nil {
-		t.Error(err)
-	}
-	_, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-2), MarkdownPath: output})
-	wantError(t, err, tidegate.TooManyWords, dir, fmt.Sprintf(`{"max_words":%d,"words":%d}`, many-2, many-1))
-}
-
-func TestValidateIsCancelled(t *testing.T) {
-	perspectives, outputs := writeWave(t, []contract{{id: "p1"}}, map[string]string{"p1": "x"})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := step.Validate(ctx, runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: filepath.Join(outputs, "p1.md")})
-	if code := tidegate.CodeOf(err); code != tidegate.Cancelled {
-		t.Errorf("code %s", code)
 	}
 }
 
