@@ -34,6 +34,8 @@ type htmlWriter struct {
 	lead        *ShownSentence          // stands beside the text until another is chosen, where there is room
 	print       bool                    // on paper nothing opens: numbers lead to their sources
 	begun       map[*ShownSentence]bool // its element with the id of the sentence is written
+	asked       *ShownSentence          // whether it is nearly quoted
+	nearly      bool
 }
 
 // content is an entry of the table of contents.
@@ -438,6 +440,14 @@ func (r *htmlRun) glyph(g draft.Glyph, _ rune, is glyphIs) {
 }
 
 func (r *htmlRun) endMissing() { r.end() }
+
+// nearlyQuoted asks once for a sentence, which is shown in several pieces.
+func (w *htmlWriter) nearlyQuoted(s *ShownSentence) bool {
+	if w.asked != s {
+		w.asked, w.nearly = s, w.Report.nearlyQuoted(s)
+	}
+	return w.nearly
+}
 
 // openSentence opens the element of a sentence. The first that can be led to has its id.
 func (w *htmlWriter) openSentence(s *ShownSentence, inLink bool) (first bool) {
