@@ -186,13 +186,19 @@ type difference struct {
 
 var negations = sync.OnceValue(func() map[string]bool { return wordsOf("negations") })
 
-// opposites are words with those that say the opposite.
+// opposites are words with those that say the opposite, as they are listed, and without their
+// endings where the language changes these with what a word belongs to.
 var opposites = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	for _, e := range page.List(lists, "lists/opposites.txt") {
 		words := strings.Fields(e.Text)
+		add := func(w, other string) { out[w], out[other] = append(out[w], other), append(out[other], w) }
 		for _, w := range words[1:] {
-			out[words[0]], out[w] = append(out[words[0]], w), append(out[w], words[0])
+			add(words[0], w)
+			if e.Language != "en" {
+				stems := endingsOf(e.Language)
+				add(string(stems.stem([]byte(words[0]))), string(stems.stem([]byte(w))))
+			}
 		}
 	}
 	return out
@@ -201,7 +207,7 @@ var opposites = sync.OnceValue(func() map[string][]string {
 // opposite reports whether two words are opposites, or one is the other with a syllable that
 // says so.
 func opposite(s, h token) bool {
-	return slices.Contains(opposites()[s.text], h.text) || prefixed(s.text, h.text) || prefixed(h.text, s.text)
+	return slices.Contains(opposites()[s.text], h.text) || slices.Contains(opposites()[s.stem], h.stem) || prefixed(s.text, h.text) || prefixed(h.text, s.text)
 }
 
 // prefixed reports whether a word is another one behind a syllable that negates it.
@@ -302,7 +308,6 @@ func (a *aligned) differences(claim, on string, negated, capitals bool) []differ
 		b.replaced(g)
 	}
 	b.bounds()
-	b.exchanged()
 	for _, n := range b.out {
 		for _, o := range b.out {
 			if n.kind == "negation" && o.kind == "opposite" {
@@ -324,7 +329,12 @@ var (
 )
 
 func hedged(list []token) int {
-	return slices.IndexFunc(list, func(t token) bool { return hedges()[t.text] })
+	for i := range list {
+		if hedges()[list[i].text] || list[i].dense && i+1 < len(list) && hedges()[joinTokens(list[i:i+2])] {
+			return i
+		}
+	}
+	return -1
 }
 
 // certain compares a gap for a word by which the page says that something may be, where the
@@ -393,7 +403,7 @@ func (b *beside) replaced(g gap) {
 		said, has := joinTokens(g.said), joinTokens(g.has)
 		for word, others := range opposites() {
 			for _, other := range others {
-				if first, _ := utf8.DecodeRuneInString(word); page.IsDense(first) && strings.Contains(said, word) && strings.Contains(has, other) {
+				if first, _ := utf8.DecodeRuneInString(word); page.IsDense(first) && strings.Contains(said, word) && strings.Contains(has, other) && !strings.Contains(b.on, word) && !strings.Contains(b.claim, other) {
 					b.add("opposite", word, other, g.has[0].start)
 				}
 			}
@@ -486,39 +496,6 @@ func (b *beside) bounds() {
 	}
 }
 
-// exchanged finds two numbers or names that stand in each other's place.
-func (b *beside) exchanged() {
-	place := func(list []token, t token) int {
-		at := -1
-		for i := range list {
-			if list[i].stem == t.stem {
-				if at >= 0 {
-					return -1
-				}
-				at = i
-			}
-		}
-		return at
-	}
-	near := func(list []token, i int, other []token, k int) bool {
-		return i > 0 && k > 0 && list[i-1].stem == other[k-1].stem || !list[i].number && i+1 < len(list) && k+1 < len(other) && list[i+1].stem == other[k+1].stem
-	}
-	last := -1
-	for i := range b.clause {
-		t := b.clause[i]
-		if !t.number && !(t.upper && t.content) {
-			continue
-		}
-		if last >= 0 && b.clause[last].number == t.number && b.clause[last].stem != t.stem && (last == 0 || b.clause[last-1].stem != b.clause[i-1].stem) {
-			x, y := place(b.aligned.on, b.clause[last]), place(b.aligned.on, t)
-			if x > y && y >= 0 && place(b.clause, t) >= 0 && place(b.clause, b.clause[last]) >= 0 && near(b.clause, last, b.aligned.on, y) && near(b.clause, i, b.aligned.on, x) && b.share >= 0.75 {
-				b.add("exchange", b.claim[b.clause[last].start:t.end], b.on[b.aligned.on[y].start:b.aligned.on[x].end], b.aligned.on[y].start)
-			}
-		}
-		last = i
-	}
-}
-
 // likelyPassages is how many sentences of a page a clause is laid beside.
 const likelyPassages = 3
 
@@ -529,35 +506,9 @@ func (r *reading) near(a *asked) (out []difference, follows []int) {
 	all := tokensOf(a.text, a.endings)
 	negated := negates(all) >= 0
 	for k, clause := range clauses(a.text, all) {
-		counts := map[int32]int{}
-		seen := map[string]bool{}
-		for _, t := range clause {
-			word := t.stem
-			if t.dense {
-				continue
-			}
-			if id, is := r.words[word]; is && t.content && !seen[word] {
-				seen[word] = true
-				for _, p := range r.postings[id] {
-					counts[p]++
-				}
-			}
-		}
-		r.pairsOf(a.text, clause, counts)
-		r.numbersOf(clause, counts)
 		var best []difference
 		share := 0.0
-		for range likelyPassages {
-			most, p := 0, int32(-1)
-			for k, n := range counts {
-				if n > most || n == most && k < p {
-					most, p = n, k
-				}
-			}
-			if most < leastAlike {
-				break
-			}
-			delete(counts, p)
+		for _, p := range r.likely(a.text, clause) {
 			from := r.passages[p]
 			on := r.page.Text[from.start:from.end]
 			al := align(clause, tokensOf(on, a.endings))
@@ -580,7 +531,47 @@ func (r *reading) near(a *asked) (out []difference, follows []int) {
 			follows = append(follows, k)
 		}
 	}
+	if likely := r.likely(a.text, all); len(likely) > 0 {
+		on := r.passages[likely[0]]
+		text := r.page.Text[on.start:on.end]
+		if d, is := crossed(a.text, all, text, tokensOf(text, a.endings), a.language != "de"); is {
+			d.at += on.start
+			return append(out, d), nil
+		}
+	}
 	return out, follows
+}
+
+// likely are the sentences of the page that have most of some words, the likeliest first.
+func (r *reading) likely(text string, words []token) (out []int32) {
+	counts, seen := map[int32]int{}, map[string]bool{}
+	for _, t := range words {
+		if t.dense || !t.content || seen[t.stem] {
+			continue
+		}
+		seen[t.stem] = true
+		if id, is := r.words[t.stem]; is {
+			for _, p := range r.postings[id] {
+				counts[p]++
+			}
+		}
+	}
+	r.pairsOf(text, words, counts)
+	r.numbersOf(words, counts)
+	for range likelyPassages {
+		most, p := 0, int32(-1)
+		for k, n := range counts {
+			if n > most || n == most && k < p {
+				most, p = n, k
+			}
+		}
+		if most < leastAlike {
+			break
+		}
+		delete(counts, p)
+		out = append(out, p)
+	}
+	return out
 }
 
 // says reports whether the page has words as they stand, in another sentence than the one that
