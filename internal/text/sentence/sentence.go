@@ -91,7 +91,7 @@ func (s *splitter) line(start, end int) {
 			continue
 		}
 		behind := s.skip(at+size, end, isAttached)
-		next := s.skip(s.closed(behind, end), end, isBlank)
+		next := s.skip(s.closed(start, behind, end), end, isBlank)
 		if next < end && s.cuts(mark, at, behind, next, start, end) {
 			s.add(start, next)
 			start = next
@@ -147,15 +147,19 @@ func (s *splitter) smallFollows(next, end int) bool {
 	return false
 }
 
+// mostQuoted is how far back a quotation begins that a straight mark closes.
+const mostQuoted = 4096
+
 // closed is where the brackets and quotation marks end that close what ends at a place.
-// French has a blank before them.
-func (s *splitter) closed(at, end int) int {
+// French has a blank before them. A straight mark before a word opens where none is open.
+func (s *splitter) closed(start, at, end int) int {
 	for at < end {
 		from := s.skip(at, end, isBlank)
 		r, size := utf8.DecodeRuneInString(s.text[from:end])
 		next, _ := utf8.DecodeRuneInString(s.text[from+size : end])
 		inner := unicode.IsLetter(next) || unicode.IsDigit(next)
-		if !isClosing(r, inner) || from > at && (inner || r != '»' && r != '›') {
+		opens := r == '"' && inner && strings.Count(s.text[max(start, from-mostQuoted):from], `"`)%2 == 0
+		if opens || !isClosing(r, inner) || from > at && (inner || r != '»' && r != '›') {
 			break
 		}
 		at = s.skip(from+size, end, isAttached)
