@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -15,6 +15,7 @@ import (
 // Audit is what the page of an audit says instead of the run that made a report.
 type Audit struct {
 	ID, Digest string
+	Read       bool     // by a second reader; rules alone find words and numbers, not what they say
 	Findings   []string // about the report as a whole
 	Language   string   // of the report, in two letters, "" where it cannot be told
 }
@@ -32,7 +33,7 @@ func AuditOf(r *foreign.Result) Report {
 		trust += " " + read.Tested()
 	}
 	out := Report{Question: "Audit of " + report.Visible(r.Audited.Name), Trust: trust, Parts: []Part{auditPart(r)},
-		Audit: &Audit{ID: r.AuditID, Digest: r.Audited.Digest, Language: r.Audited.Language}}
+		Audit: &Audit{ID: r.AuditID, Digest: r.Audited.Digest, Read: r.Summary.Read != nil, Language: r.Audited.Language}}
 	for _, f := range r.Findings {
 		out.Audit.Findings = append(out.Audit.Findings, fmt.Sprintf("line %d: %s", f.Line, report.Visible(f.Text)))
 	}
@@ -48,10 +49,12 @@ func AuditOf(r *foreign.Result) Report {
 	return out
 }
 
-// auditPart is the text of an audited report, whatever it was written in, as Markdown.
+// auditPart is the text of an audited report as its author laid it out, whatever it was
+// written in, as Markdown.
 func auditPart(r *foreign.Result) (p Part) {
 	var text strings.Builder
 	headings, paragraph, columns, last := r.Headings(), 0, 0, ""
+	var widths []int // of the marks of the items that are open
 	untilSentence := func(i int) {
 		for ; len(headings) > 0 && headings[0].Before <= i; headings = headings[1:] {
 			text.WriteString("\n\n" + strings.Repeat("#", min(max(headings[0].Level, 1), 4)) + " " + mdText(report.Visible(headings[0].Text)))
@@ -65,7 +68,21 @@ func auditPart(r *foreign.Result) (p Part) {
 		case i > 0 && in == paragraph && text.Len() == before:
 			text.WriteString(" ")
 		case kind == "item":
-			text.WriteString("\n"[:codec.Flag(last != kind || text.Len() > before)] + "\n- ")
+			if last != kind || text.Len() > before {
+				text.WriteString("\n")
+				widths = nil
+			}
+			level, number := r.Item(i)
+			mark := "- "
+			if number > 0 {
+				mark = strconv.Itoa(number) + ". "
+			}
+			widths = append(widths[:min(len(widths), max(level-1, 0))], len(mark))
+			indent := -len(mark)
+			for _, n := range widths {
+				indent += n
+			}
+			text.WriteString("\n" + strings.Repeat(" ", indent) + mark)
 		case kind == "row":
 			cells, names := r.Cells(i)
 			if text.Len() > before || last != kind || names != nil {
@@ -85,6 +102,12 @@ func auditPart(r *foreign.Result) (p Part) {
 			text.WriteString(mdText(s.Text))
 		}
 		s.End = text.Len()
+		for _, mark := range r.Marks(i) {
+			if mark = report.Visible(tidegate.Cut(mark)); !strings.ContainsAny(mark, "[【") {
+				mark = "[" + mark + "]"
+			}
+			text.WriteString(" " + mdText(mark))
+		}
 		p.Sentences = append(p.Sentences, s)
 	}
 	untilSentence(len(r.Sentences))
@@ -95,9 +118,9 @@ func auditPart(r *foreign.Result) (p Part) {
 // row is a row of a table in Markdown; cells beyond its columns stand in the last.
 func row(cells []string, columns int) (out string) {
 	for i, cell := range cells {
-		out += map[bool]string{true: "| ", false: " / "}[i < columns] + strings.ReplaceAll(mdText(report.Visible(cell)), "|", `\|`) + " "
+		out += map[bool]string{true: "| ", false: " / "}[i < columns] + strings.ReplaceAll(mdText(strings.TrimSpace(report.Visible(cell))), "|", `\|`) + " "
 	}
-	return out
+	return strings.TrimRight(out, " ")
 }
 
 // Laid are sentences whose text is not kept as one: each is a paragraph.

@@ -27,6 +27,25 @@ func TestAnAuditShowsWhatReordersItsText(t *testing.T) {
 	}
 }
 
+// TestAnAuditIsLaidOutAsItsReport holds that lists, tables and marks stand where their author
+// put them, and that rules alone promise no more than words and numbers.
+func TestAnAuditIsLaidOutAsItsReport(t *testing.T) {
+	const text = "# Quays\n\nIt cost 7 euro [1](https://pages.example/1). It is new ([a page](https://pages.example/1)).\n\n3. First, it is new [1](https://pages.example/1).\n   - inner: 36 men\n4. Second.\n\n" +
+		"| Year | Cost |\n|---|---|\n| 2024 |  | 9 |\n| 2025 | 8 euro |\n\nThe end.\n"
+	d := must.Get(foreign.Read("r.md", []byte(text)))(t)
+	r := must.Get(foreign.Judge(t.Context(), "r.md", []byte(text), d, foreign.Options{NoFetch: true}, source.Evidence{}))(t)
+	shown := AuditOf(r)
+	got := string(shown.Parts[0].Text)
+	const want = "\n\n# Quays\n\nIt cost 7 euro. \\[1\\] It is new. \\[a page\\]\n\n3. First, it is new. \\[1\\]\n   - inner: 36 men\n4. Second.\n\n| Year | Cost\n|---|---\n| 2024 |\n| 2025 | 8 euro\n\nThe end."
+	if got != want {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	page := string(shown.HTML())
+	if strings.Contains(page, "on their page") || !strings.Contains(page, "<td dir=\"auto\">") {
+		t.Error("the page promises more, or has no table")
+	}
+}
+
 // TestOneThingIsWrongOnce: a number for which the page has another is not shown as missing, too,
 // neither by itself nor in the quotation that has it.
 func TestOneThingIsWrongOnce(t *testing.T) {

@@ -32,6 +32,14 @@ var looks = map[State]struct{ sign, words string }{
 	Inferred: {"┄", "inferred"}, Calculated: {"ƒ", "calculated"}, Stands: {"✓", "stand on their page"},
 }
 
+// words say of many sentences how they stand.
+func (r *Report) words(s State) string {
+	if s == Stands && r.Audit != nil && !r.Audit.Read {
+		return "whose words and numbers are there"
+	}
+	return r.say(looks[s].words)
+}
+
 // Firm holds where nothing is held against a sentence, and no person had to let it stand.
 func (s State) Firm() bool { return s == Inferred || s == Calculated || s == Stands }
 

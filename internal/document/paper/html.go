@@ -172,7 +172,7 @@ func (r *Report) Status() Status {
 	counts, all := r.counts()
 	for _, state := range States {
 		if n := counts[state]; n > 0 && !state.Firm() {
-			return Status{state, looks[state].sign, r.amount(n, all) + " " + r.say(looks[state].words)}
+			return Status{state, looks[state].sign, r.amount(n, all) + " " + r.words(state)}
 		}
 	}
 	if all == 0 {
@@ -275,7 +275,7 @@ func (l *layout) chips() (out []chip) {
 	counts, _ := l.counts()
 	for _, state := range States {
 		if n := counts[state]; n > 0 {
-			out = append(out, chip{state, n, looks[state].sign + " " + l.thousands(int64(n)) + " " + l.say(looks[state].words)})
+			out = append(out, chip{state, n, looks[state].sign + " " + l.thousands(int64(n)) + " " + l.words(state)})
 		}
 	}
 	return out
@@ -380,7 +380,7 @@ func (l *layout) foundTile() tile {
 		}
 	}
 	if l.Audit != nil {
-		t := tile{"Found on their pages", l.amount(found, cited), "of the sentences that cite something", "good"}
+		t := tile{"Words and numbers there", l.amount(found, cited), "of the sentences that cite something", "good"}
 		if found < cited || cited == 0 {
 			t.Class = "poor"
 		}

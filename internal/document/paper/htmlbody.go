@@ -90,7 +90,7 @@ func (w *htmlWriter) answerNote(all []*ShownSentence) string {
 			w.answerState = cmp.Or(w.answerState, state)
 		}
 		if n > 0 && (!state.Firm() || state == Inferred) {
-			notes = append(notes, looks[state].sign+" "+w.amount(n, len(all))+" "+w.say(looks[state].words))
+			notes = append(notes, looks[state].sign+" "+w.amount(n, len(all))+" "+w.words(state))
 		}
 	}
 	if notes == nil {

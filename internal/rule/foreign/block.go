@@ -22,7 +22,7 @@ const (
 // the file it comes.
 type block struct {
 	kind   kind
-	level  int    // of a heading, from 1
+	level  int    // of a heading, and of an item by the lists that it lies in, from 1
 	number int    // of an item of a numbered list; 0 for none
 	label  string // of a definition
 	table  int    // of a row: which table it belongs to, from 1

@@ -129,14 +129,13 @@ func (b *builder) begin(e *element) {
 	}
 	switch e.name {
 	case "li":
-		b.now.kind = item
+		b.now.kind, b.now.level = item, 0
 		for i := len(b.opened) - 1; i >= 0; i-- {
 			if list := &b.opened[i]; list.name == "ol" || list.name == "ul" {
-				if list.number > 0 {
+				if b.now.level++; b.now.level == 1 && list.number > 0 {
 					b.now.number = list.number
 					list.number++
 				}
-				break
 			}
 		}
 	case "h1", "h2", "h3", "h4", "h5", "h6":
@@ -299,7 +298,7 @@ func (b *builder) flush() {
 	}
 	done := b.done()
 	if strings.TrimSpace(done.text) == "" && len(done.links) == 0 && done.kind == item {
-		b.now.kind, b.now.number = item, done.number // <li><p>: the text comes yet
+		b.now.kind, b.now.level, b.now.number = item, done.level, done.number // <li><p>: the text comes yet
 		return
 	}
 	b.take(done)

@@ -37,6 +37,9 @@ type Sentence struct {
 	URLs []string // that it cites, itself or by the next citation of its paragraph
 	Kind string   // of its paragraph: paragraph, item or row
 
+	level, number int      // of an item: how many lists it lies in, and its number in one that has numbers
+	marks         []string // of its citations, as the author wrote them
+
 	cites []int  // its own citations
 	sum   string // its calculation, in a report of our own
 }
@@ -302,7 +305,7 @@ func (d *Document) block(number int, b *block, cites []Citation, first int, head
 	starts := []int{}
 	for _, s := range spans {
 		if text := page.TidySpace(b.text[s.Start:s.End]); strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && !onlySource(text) {
-			d.Sentences = append(d.Sentences, Sentence{Sentence: evidence.Sentence{Line: b.lineAt(s.Start), Text: text, Paragraph: number}, Kind: kind})
+			d.Sentences = append(d.Sentences, Sentence{Sentence: evidence.Sentence{Line: b.lineAt(s.Start), Text: text, Paragraph: number}, Kind: kind, level: b.level, number: b.number})
 			starts = append(starts, s.Start)
 		}
 	}
@@ -320,6 +323,9 @@ func (d *Document) block(number int, b *block, cites []Citation, first int, head
 		}
 		s := &d.Sentences[from+owner]
 		s.cites = append(s.cites, first+k)
+		if !strings.Contains(s.Text, cite.Text) {
+			s.marks = append(s.marks, link.Mask(cite.Text))
+		}
 	}
 	owner = 0
 	for _, sum := range sums {

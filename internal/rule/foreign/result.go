@@ -154,6 +154,16 @@ func (r Result) Export(format string) (document []byte, ok bool, err error) {
 // Headings are those of the report.
 func (r *Result) Headings() []Heading { return r.document.Headings }
 
+// Item says of a sentence that is an item how many lists it lies in, and its number in one that
+// has numbers.
+func (r *Result) Item(sentence int) (level, number int) {
+	s := &r.document.Sentences[sentence]
+	return s.level, s.number
+}
+
+// Marks are those of the citations of a sentence that are no part of its text.
+func (r *Result) Marks(sentence int) []string { return r.document.Sentences[sentence].marks }
+
 // Cells are those of a sentence that is a row. Names are those of the columns, if it is the first
 // row of a table that names them.
 func (r *Result) Cells(sentence int) (cells, names []string) {
@@ -162,7 +172,11 @@ func (r *Result) Cells(sentence int) (cells, names []string) {
 			names = strings.Split(h.Text, cellMark)
 		}
 	}
-	return strings.Split(r.Sentences[sentence].Text, cellMark), names
+	text := r.Sentences[sentence].Text + " "
+	for range 2 { // empty cells have lost a blank
+		text = strings.ReplaceAll(text, " | |", " |  |")
+	}
+	return strings.Split(text, cellMark), names
 }
 
 // Paragraph is the number of the paragraph of a sentence, and whether that is a paragraph,
