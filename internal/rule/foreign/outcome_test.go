@@ -125,6 +125,9 @@ func TestTheWorstComesFirst(t *testing.T) {
 	if len(heads) != 3 || heads[0] != "line 7, missing: 310,000 euro: the page says 210,000 euro" || !strings.Contains(heads[1], "1987 is not there") || heads[2] != "line 3, uncited: it says 12 and cites nothing" {
 		t.Errorf("%q", heads)
 	}
+	if told := r.Sentences[r.worst()[0]].Told(); len(told) != 1 || len(r.Sentences[r.worst()[0]].Findings) < 2 {
+		t.Errorf("one thing is wrong, and is said %d times: %v", len(told), told)
+	}
 	first := fmt.Sprint(r.Sentences[r.worst()[0]].blocks())
 	if !strings.Contains(first, "the page says: The new quay of Elsgate cost the town 210,000 euro") || !strings.Contains(first, "https://pages.example/1#:~:text=The%20new%20quay%20of%20Elsgate%20cost") {
 		t.Error(first)

@@ -215,16 +215,28 @@ func (s *Judged) wrong() (list []string) {
 	return append(list, s.against()...)
 }
 
-// against is what the rules hold against a sentence: a number for which the page has another
-// is not said to be missing, too.
+// against is what the rules hold against a sentence.
 func (s *Judged) against() (list []string) {
-	covered := map[string]bool{}
+	for _, f := range s.Told() {
+		if f.Level != claim.Remark {
+			list = append(list, s.said(f))
+		}
+	}
+	return list
+}
+
+// Told are the findings that say something of their own: a number for which the page has
+// another is not missing, too, neither by itself nor in the quotation that has it.
+func (s *Judged) Told() (list []claim.Finding) {
+	var numbers []string
 	for _, f := range s.Findings {
-		if covered[f.Rule+f.Text] || f.Level == claim.Remark {
+		if f.Rule == "numbers" && slices.Contains(numbers, f.Text) || f.Rule == "quotations" && slices.ContainsFunc(numbers, func(n string) bool { return strings.Contains(f.Text, n) }) {
 			continue
 		}
-		covered["numbers"+f.Number] = f.Number != ""
-		list = append(list, s.said(f))
+		if f.Number != "" {
+			numbers = append(numbers, f.Number)
+		}
+		list = append(list, f)
 	}
 	return list
 }
@@ -382,7 +394,7 @@ func (r *Result) cases(out *report.Report, status report.Status) {
 		s := &r.Sentences[i]
 		c := report.Case{Name: "sentence " + strconv.Itoa(i+1), File: file, Status: report.PassIf(s.Standing != claim.Missing), Note: s.Text}
 		if s.Standing != claim.NoText { // what is wrong then is its source
-			for _, f := range s.Findings {
+			for _, f := range s.Told() {
 				c.Findings = append(c.Findings, report.Finding{Rule: strings.ToUpper(f.Rule), Level: levels[f.Level], Message: s.said(f) + "\n" + s.Text, Line: s.Line})
 			}
 		}
