@@ -29,6 +29,7 @@ func TestTwins(t *testing.T) {
 		{"a number that is denied", "en", "The readme has no level of the sea for 1960 or 2010.", "It begins in 1900.", "The readme has some level of the sea for 1960 or 2010."},
 		{"never", "en", "The ferry never sails before the ice breaks.", "", "The ferry always sails before the ice breaks."},
 		{"a verb with its own negation", "en", "The port supports ferries with a longer quay.", "", "The port does not support ferries with a longer quay."},
+		{"a verb of reports", "en", "The port recommends ferries of that length.", "", "The port does not recommend ferries of that length."},
 		{"a verb that is negated", "en", "The port does not support ferries of that length.", "", "The port supports ferries of that length."},
 		{"a condition", "en", "The ferry sails north if the ice is thin enough.", "", "The ferry sails south if the ice is thin enough."},
 		{"nothing but a condition", "en", "If the ice is thin enough, ferries sail anyway.", "", ""},
