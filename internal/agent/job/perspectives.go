@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -59,9 +60,10 @@ func (p planTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	}
 	allowed := PerspectivesAllowed(p.Manifest())
 	asked := p.policy.Perspectives
-	fewest := 3
+	fewest, enough := 3, 0
 	if said.Shape.Brief() && documents != "" && said.Sensitivity == "no_web" {
 		allowed, fewest = min(allowed, 3), 2 // each costs a fifth of the run
+		enough = 600                         // findings of so many words fit a summary whole, which then asks no agent
 	}
 	count := "exactly 1 perspective"
 	switch {
@@ -73,22 +75,23 @@ func (p planTask) prompt(ctx context.Context, j *Job) (draft, error) {
 	if asked == 0 {
 		asked = min(fewest, allowed)
 	}
-	example, err := codec.Marshal(perspectivesExample(asked, said.Sensitivity == "normal"))
+	example, err := codec.Marshal(perspectivesExample(asked, cmp.Or(enough, 900), said.Sensitivity == "normal"))
 	if err != nil {
 		return draft{}, err
 	}
 	text, err := fill("perspectives.md", struct {
 		about
 		Count     string
+		Enough    int    // words of an output, 0 for no word about it
 		Services  string // that the run may ask, "" for none
 		Documents string // a list of the person's own, "" for none
 		Example   string
-	}{said, count, strings.Join(p.policy.Search, ", "), documents, string(example)})
+	}{said, count, enough, strings.Join(p.policy.Search, ", "), documents, string(example)})
 	return draft{text: text, seen: seen}, err
 }
 
 // perspectivesExample is a document that passes, with budgets where there is a web.
-func perspectivesExample(n int, web bool) *codec.Value {
+func perspectivesExample(n, words int, web bool) *codec.Value {
 	budget := tidegate.Details{}
 	if web {
 		budget = tidegate.Pairs("search_calls", 12, "fetch_calls", 20)
@@ -106,7 +109,7 @@ func perspectivesExample(n int, web bool) *codec.Value {
 			p.title = fmt.Sprintf("%s, part %d", p.title, round+1)
 		}
 		list = append(list, tidegate.Pairs("id", p.id, "title", p.title, "track", p.track, "agent_type", "researcher",
-			"prompt_contract", tidegate.Pairs("max_words", 900, "max_sources", 8, "tool_budget", budget,
+			"prompt_contract", tidegate.Pairs("max_words", words, "max_sources", 8, "tool_budget", budget,
 				"must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
 	return codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "filled in", "created_at", "filled in", "perspectives", list))
