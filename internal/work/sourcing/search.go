@@ -148,7 +148,7 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 		}
 		if f != nil {
 			defer f.close()
-			asked = &Searching{Call: f.call(how.Call)}
+			asked = &Searching{Call: f.call(how.Call), Reaches: func(string) bool { return true }} // every page was fetched
 			if f.alone {
 				known = nil
 			}
