@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,7 +16,6 @@ import (
 // Audit is what the page of an audit says instead of the run that made a report.
 type Audit struct {
 	ID, Digest string
-	Read       bool     // by a second reader; rules alone find words and numbers, not what they say
 	Findings   []string // about the report as a whole
 	Language   string   // of the report, in two letters, "" where it cannot be told
 }
@@ -33,7 +33,7 @@ func AuditOf(r *foreign.Result) Report {
 		trust += " " + read.Tested()
 	}
 	out := Report{Question: "Audit of " + report.Visible(r.Audited.Name), Trust: trust, Parts: []Part{auditPart(r)},
-		Audit: &Audit{ID: r.AuditID, Digest: r.Audited.Digest, Read: r.Summary.Read != nil, Language: r.Audited.Language}}
+		Audit: &Audit{ID: r.AuditID, Digest: r.Audited.Digest, Language: r.Audited.Language}}
 	for _, f := range r.Findings {
 		out.Audit.Findings = append(out.Audit.Findings, fmt.Sprintf("line %d: %s", f.Line, report.Visible(f.Text)))
 	}
@@ -142,7 +142,8 @@ func auditSentence(s *foreign.Judged, id string) (out ShownSentence) {
 	out.Claim = evidence.Claim{ID: id, Line: s.Line, Text: report.Visible(s.Text), Form: evidence.Form(state),
 		Standing: s.Standing, Findings: s.Findings}
 	out.Unsure = s.Standing != claim.Found && s.Form != foreign.Structural && s.Verdict != evidence.Supported
-	out.Stand = evidence.Stand{Words: s.Words(), Why: report.Visible(s.Against()),
+	out.ByRule = s.Standing == claim.Found && s.Verdict == ""
+	out.Stand = evidence.Stand{Words: s.Words(), Why: report.Visible(cmp.Or(s.Against(), s.Noted())),
 		Doubted: s.Standing == claim.Missing || s.Verdict == evidence.Unsupported}
 	for _, w := range s.Windows {
 		out.Windows = append(out.Windows, claim.Window{CID: w.URL, Start: w.Start, End: w.End, Text: report.Visible(w.Text),

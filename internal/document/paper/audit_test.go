@@ -28,7 +28,7 @@ func TestAnAuditShowsWhatReordersItsText(t *testing.T) {
 }
 
 // TestAnAuditIsLaidOutAsItsReport holds that lists, tables and marks stand where their author
-// put them, and that rules alone promise no more than words and numbers.
+// put them.
 func TestAnAuditIsLaidOutAsItsReport(t *testing.T) {
 	const text = "# Quays\n\nIt cost 7 euro [1](https://pages.example/1). It is new ([a page](https://pages.example/1)).\n\n3. First, it is new [1](https://pages.example/1).\n   - inner: 36 men\n4. Second.\n\n" +
 		"| Year | Cost |\n|---|---|\n| 2024 |  | 9 |\n| 2025 | 8 euro |\n\nThe end.\n"
@@ -41,8 +41,27 @@ func TestAnAuditIsLaidOutAsItsReport(t *testing.T) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	page := string(shown.HTML())
-	if strings.Contains(page, "on their page") || !strings.Contains(page, "<td dir=\"auto\">") {
-		t.Error("the page promises more, or has no table")
+	if !strings.Contains(page, "<td dir=\"auto\">") {
+		t.Error("the page has no table")
+	}
+}
+
+// TestWhatNobodyReadIsNotGreen: by rule alone the page of an audit promises no more than that
+// words and numbers are there, and shows what is noted of them.
+func TestWhatNobodyReadIsNotGreen(t *testing.T) {
+	const text = "Ada built it. [1]\n\n## Sources\n\n1. https://yard.example/a\n"
+	d := must.Get(foreign.Read("r.md", []byte(text)))(t)
+	r := must.Get(foreign.Judge(t.Context(), "r.md", []byte(text), d, foreign.Options{NoFetch: true}, source.Evidence{}))(t)
+	r.Sentences[0].Standing, r.Sentences[0].Findings = claim.Found, []claim.Finding{{Rule: "names", Level: claim.Remark, Text: "Ada"}}
+	page := func() string { shown := AuditOf(r); return string(shown.HTML()) }
+	for _, want := range []string{`data-state="unread"><span aria-hidden="true">○</span> Audit: 1 of 1 read by nobody`, `○ read by nobody: its numbers and most`, `<span class="flag" data-state="unread">noted only: Ada is not there`} {
+		if !strings.Contains(page(), want) || strings.Contains(page(), "✓") {
+			t.Errorf("without %s: %s", want, page())
+		}
+	}
+	r.Sentences[0].Verdict = "supported"
+	if got := page(); !strings.Contains(got, "Audit: nothing doubtful") || strings.Contains(got, `class="flag"`) {
+		t.Error(got)
 	}
 }
 

@@ -21,26 +21,22 @@ const (
 	Accepted   State = "accepted" // by a person
 	Changed    State = "changed"  // since it was written, by pages that were fetched again
 	Refused    State = "refused"  // its pages do not have it
+	Unread     State = "unread"   // of an audit: rules found its words and numbers, and nobody read it
 )
 
 // States are all of them, the gravest first.
-var States = []State{Refused, Changed, Doubtful, Accepted, Inferred, Calculated, Stands}
+var States = []State{Refused, Changed, Doubtful, Accepted, Unread, Inferred, Calculated, Stands}
 
 // looks are the sign and the words of each state.
 var looks = map[State]struct{ sign, words string }{
 	Refused: {"✕", "not on the page"}, Changed: {"≠", "changed since"}, Doubtful: {"?", "not confirmed"}, Accepted: {"◆", "accepted by a person"},
-	Inferred: {"┄", "inferred"}, Calculated: {"ƒ", "calculated"}, Stands: {"✓", "stand on their page"},
+	Inferred: {"┄", "inferred"}, Calculated: {"ƒ", "calculated"}, Stands: {"✓", "stand on their page"}, Unread: {"○", "read by nobody"},
 }
 
 // words say of many sentences how they stand.
-func (r *Report) words(s State) string {
-	if s == Stands && r.Audit != nil && !r.Audit.Read {
-		return "whose words and numbers are there"
-	}
-	return r.say(looks[s].words)
-}
+func (r *Report) words(s State) string { return r.say(looks[s].words) }
 
-// Firm holds where nothing is held against a sentence, and no person had to let it stand.
+// Firm holds where nothing is held against a sentence, nobody had to read it, and no person had to let it stand.
 func (s State) Firm() bool { return s == Inferred || s == Calculated || s == Stands }
 
 // State is how the sentence stands at a glance.
@@ -54,6 +50,8 @@ func (s *ShownSentence) State() State {
 		return Refused
 	case s.Doubted || s.Unsure:
 		return Doubtful
+	case s.ByRule:
+		return Unread
 	case s.Form == evidence.Inferred:
 		return Inferred
 	case s.Calculation != nil:
@@ -109,7 +107,10 @@ func (w *htmlWriter) beside(s *ShownSentence) {
 	state := s.State()
 	w.write(`<span class="how" data-state="`, string(state), `">`)
 	how := w.stands(s)
-	if w.Audit != nil && !state.Firm() {
+	switch {
+	case state == Unread:
+		how = looks[state].words + ": " + how
+	case w.Audit != nil && !state.Firm():
 		how = w.say(looks[state].words)
 	}
 	w.text(looks[state].sign + " " + shownText(how))

@@ -18,6 +18,7 @@ type ShownSentence struct {
 	Reader     string // who gave the verdict, "" where nobody did
 	Start, End int    // where it stands in the text of its part, with its marks
 	Unsure     bool   // of an audit: nothing is held against it, and nothing confirms it
+	ByRule     bool   // of an audit: rules found its words and numbers, and nobody read it
 	Drift      *Drift // of a report whose pages were fetched again, where it no longer stands
 	// Links lead to the place of each window that the sentence rests on: the words that
 	// the reader named, else the window.
@@ -50,6 +51,8 @@ func (r *Report) label(s *ShownSentence) string {
 		return r.say("not read")
 	case s.Doubted:
 		return r.say("not confirmed")
+	case s.ByRule:
+		return shownText(s.Why)
 	}
 	return ""
 }

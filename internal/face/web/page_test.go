@@ -290,7 +290,10 @@ func TestNothingIsNotShown(t *testing.T) {
 	_, change := b.get(t, "/changes/"+changeOf(t, b))
 	inOrder(t, change, "planned", "implementing", "complete", "1 failed, 41 passed")
 	_, overview := b.get(t, "/runs/harbour/made")
-	inOrder(t, overview, "<dt>Cost</dt>", "not reported by this agent")
+	inOrder(t, overview, `<section id="happened"`, "<dt>Cost</dt>", "not reported by this agent")
+	if strings.Contains(overview, `id="feed"`) { // of which only the first lines are shown
+		t.Error("not all that happened is shown")
+	}
 }
 
 // TestTheEstimateStandsBesideWhatWasSpent: as it was when the run began, and nothing where

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -62,6 +63,18 @@ func TestOutcomes(t *testing.T) {
 		if r.Report().Summary != r.Line() {
 			t.Errorf("%s: the report says %s", test.name, r.Report().Summary)
 		}
+	}
+}
+
+// TestWhatIsNotedIsShown: a sentence with one name too many stands, and every view says so.
+func TestWhatIsNotedIsShown(t *testing.T) {
+	t.Parallel()
+	r := judged(t, fmt.Sprintf(quay, "Ada Brunel says that 36 men built the quay of Elsgate in nine months [1]."), Options{FailOn: []string{FailMissing}}, quayPage)
+	var text strings.Builder
+	must.Do(t, report.Text(&text, r.Report(), report.Options{}))
+	if r.Outcome != NoErrorByRule || r.Summary.Found != 2 || !strings.HasSuffix(r.Line(), "; noted of 1: a name or a title is not there") ||
+		!strings.Contains(text.String(), "its numbers and most of its words are there") || strings.Count(text.String(), "noted only: Brunel is not there") != 1 {
+		t.Errorf("%+v: %s", r.Summary, text.String())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/text/markdown"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -95,6 +96,13 @@ func (r *Result) Line() string {
 	}
 	line += fmt.Sprintf("%s: of %d the words and numbers are on the cited page, %d weak, %d missing there, %d unchecked, %d structural, %d uncited; %s, %d of them dead",
 		report.Counted(s.Sentences, "sentence"), s.Found, s.Weak, s.Missing, s.Unchecked, s.Structural, s.Uncited, report.Counted(s.Sources.Total, "source"), s.Sources.Invalid)
+	noted := 0
+	for i := range r.Sentences {
+		noted += codec.Flag(r.Sentences[i].unreadNote())
+	}
+	if noted > 0 {
+		line += fmt.Sprintf("; noted of %d: a name or a title is not there", noted)
+	}
 	if read := s.Read; read != nil {
 		line += fmt.Sprintf("; by a second reader %d supported, %d partly, %d unclear, %d unsupported, %d not read", read.Supported, read.Partly, read.Unclear, read.Unsupported, read.Unread)
 	}
@@ -152,7 +160,7 @@ func (r *Result) kinds() *report.Table {
 
 // worst are the sentences that a reader should look at, the worst first: those that the page
 // contradicts, those that are not there, doubtful ones, what cites nothing, what could not be
-// looked at.
+// looked at, those of which only something is noted.
 func (r *Result) worst() []int {
 	const fine = 9
 	rank := func(s *Judged) int {
@@ -167,6 +175,8 @@ func (r *Result) worst() []int {
 			return 4
 		case s.Standing == claim.Weak && s.Verdict != evidence.Supported, s.Verdict == evidence.Partly, s.Verdict == evidence.Unclear:
 			return 2
+		case s.unreadNote():
+			return 5
 		}
 		return fine
 	}
@@ -198,6 +208,8 @@ func (s *Judged) Words() string {
 		return "stands on the cited page"
 	case s.Verdict != "":
 		return s.State() + ", by the second reader " + s.Verdict
+	case s.Standing == claim.Found && s.Noted() != "":
+		return "its numbers and most of its words are there"
 	case s.Standing == claim.Found:
 		return thereByRule
 	}
@@ -252,10 +264,8 @@ func (s *Judged) blocks() []report.Block {
 	if s.Verdict != "" {
 		wrong = append(wrong, s.heard())
 	}
-	for _, f := range s.Findings {
-		if f.Level == claim.Remark {
-			wrong = append(wrong, "noted only: "+s.said(f))
-		}
+	if noted := s.Noted(); noted != "" {
+		wrong = append(wrong, noted)
 	}
 	if len(s.Windows) > 0 {
 		w := &s.Windows[0]
@@ -328,6 +338,24 @@ func placeOf(w *Window, key string) string {
 // Against is what the rules hold against a sentence.
 func (s *Judged) Against() string {
 	return strings.Join(s.against(), "; ")
+}
+
+// Noted is what the rules miss of a sentence and do not hold against it: one name, a title in
+// other words.
+func (s *Judged) Noted() string {
+	var list []string
+	for _, f := range s.Findings {
+		if f.Level == claim.Remark {
+			list = append(list, "noted only: "+s.said(f))
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// unreadNote holds for a sentence that stands by rule, of which something is noted, and which
+// nobody read.
+func (s *Judged) unreadNote() bool {
+	return s.Standing == claim.Found && s.Verdict == "" && s.Noted() != ""
 }
 
 // heard is what the second reader said of a sentence.
