@@ -138,12 +138,14 @@ func TestTheDemosAdviceWorks(t *testing.T) {
 		{`ask harbour "How much does the electric tug cost?" --agent recorded:demo`, 4, "asked another question: \"How much bollard pull does the electric tug have?\""},
 		{`ask harbour "How much does the electric tug cost?"`, 2, "or look at a finished run, without any agent: tidegate demo"},
 		{"verify harbour", 2, "harbour is a run: `tidegate run verify harbour` holds it against its log"},
+		{"verify harbour.sealed", 2, "--signers must name"},
 		{"audit show latest", 3, "`tidegate audit list` shows what there is"},
 		{"run status latest", 3, "`tidegate run list` shows what there is"},
 		{"ask latest tides", 3, "`tidegate run list` and `tidegate audit list` show what there is"},
 		{"ask --help", 0, "The exit status is 2"},
 		{"explain frames", 0, "It needs no citation"},
 		{"report harbor", 3, "did you mean harbour?"},
+		{"run update harbour", 0, "recorded too: no connection was opened"},
 		{"run update harbor", 3, "did you mean harbour?"},
 	} {
 		out.Reset()

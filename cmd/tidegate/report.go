@@ -191,18 +191,19 @@ func verifyCommand(env *catalog.Env) cli.Command {
 				}
 				return call.Show(verified.Report(), call.Flag("format"))
 			}
-			listed := cmp.Or(call.Flag("signers"), env.Config.Signers)
-			if listed == "" {
-				if _, _, err := run.FindByBeginning(env.Desk(artifact.Everywhere), env.Home, env.Dir, path); err == nil {
-					return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("FILE", tidegate.Cut(path)),
-						"%s is a run: `tidegate run verify %[1]s` holds it against its log; this command verifies the file that `tidegate run export` seals", report.ShellWord(tidegate.Cut(path)))
-				}
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("signers", nil), "--signers must name an allowed_signers file: a signature shows nothing unless you know whose it is")
-			}
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(env.Dir, path)
 			}
 			data, err := artifact.Everywhere.ReadFile("FILE", path)
+			listed := cmp.Or(call.Flag("signers"), env.Config.Signers)
+			if listed == "" {
+				typed := call.Args[0]
+				if _, _, found := run.FindByBeginning(env.Desk(artifact.Everywhere), env.Home, env.Dir, typed); err != nil && found == nil {
+					return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("FILE", tidegate.Cut(typed)),
+						"%s is a run: `tidegate run verify %[1]s` holds it against its log; this command verifies the file that `tidegate run seal` writes", report.ShellWord(tidegate.Cut(typed)))
+				}
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("signers", nil), "--signers must name an allowed_signers file: a signature shows nothing unless you know whose it is")
+			}
 			if err != nil {
 				return err
 			}

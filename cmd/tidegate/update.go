@@ -64,14 +64,19 @@ func updateOnce(ctx context.Context, env *catalog.Env, call cli.Invocation, name
 		return library.Updated{}, err
 	}
 	defer item.Close()
-	updated, err := library.Update(ctx, desk, env.Home, env.PagesOf(item, tool.Caller{}), item)
+	pages, recorded := env.PagesOf(item, tool.Caller{})
+	updated, err := library.Update(ctx, desk, env.Home, pages, item)
 	if err != nil {
 		return updated, err
 	}
 	if call.Flag("format") == "json" {
 		err = call.Line(updated)
 	} else {
-		err = call.Print(updated.Report(), call.Flag("format"))
+		shown := updated.Report()
+		if recorded {
+			shown.Summary += "; held against the pages of " + item.Recorded + ", which are recorded too: no connection was opened"
+		}
+		err = call.Print(shown, call.Flag("format"))
 	}
 	if err != nil {
 		return updated, err

@@ -65,12 +65,13 @@ func (e *Env) recordingOf(item *library.Item) *Recording {
 	return nil
 }
 
-// PagesOf is [Env.PagesAgain] for the sources of a report. Those of a recording are recorded.
-func (e *Env) PagesOf(item *library.Item, call tool.Caller) library.Again {
+// PagesOf is [Env.PagesAgain] for the sources of a report. Those of a recording are recorded,
+// and no connection is opened.
+func (e *Env) PagesOf(item *library.Item, call tool.Caller) (again library.Again, recorded bool) {
 	if r := e.recordingOf(item); r != nil && e.Fetch == nil {
-		return func(func(url string) []archive.Field) sourcing.Fetch { return r.Fetch }
+		return func(func(url string) []archive.Field) sourcing.Fetch { return r.Fetch }, true
 	}
-	return e.PagesAgain(call)
+	return e.PagesAgain(call), false
 }
 
 // verifier is the role of the second reader of a report.

@@ -203,6 +203,10 @@ type UnsealInput struct {
 func Unseal(ctx context.Context, desk run.Desk, in UnsealInput) (Unsealed, error) {
 	sealed, err := seal.Open(in.Data, in.Signers, in.At)
 	if err != nil {
+		if e := tidegate.AsError(err); e.Code == tidegate.Tampered {
+			help := tidegate.Pairs("help", "do not trust it: ask whoever sealed it for the file, or for the key that is to be among the signers")
+			err = tidegate.Errorf(e.Code, append(help, e.Details...), "%s", e.Message)
+		}
 		return Unsealed{}, err
 	}
 	about := sealed.Predicate

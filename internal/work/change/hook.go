@@ -77,7 +77,7 @@ func InstallHook(ctx context.Context, desk run.Desk, project string, in HookInpu
 		line += ` >"$(git rev-parse --git-dir)/tidegate-review.txt" 2>&1 </dev/null &`
 	} else {
 		what := strings.TrimPrefix(in.Kind, "pre-")
-		line += " && exit\nstatus=$?\necho 'tidegate: the review stops this " + what + "; `git " + what +
+		line += " && exit\nstatus=$?\n[ -x \"$tidegate\" ] || echo \"tidegate: the program is gone, and with $0 goes this hook\" >&2\necho 'tidegate: the review stops this " + what + "; `git " + what +
 			" --no-verify` goes without it' >&2\nexit $status"
 	}
 	text := "#!/bin/sh\n" + hookMark + "\n" + before + "tidegate=" + quoted(in.Program) + "\n" + line + "\n"
