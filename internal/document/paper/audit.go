@@ -29,6 +29,9 @@ func AuditOf(r *foreign.Result) Report {
 	trust := map[foreign.Outcome]string{foreign.Passed: "✓ passes: ", foreign.Failed: "✕ fails: "}[r.Outcome]
 	trust += r.Line() + ". The rules say what stands on a page, not what is true. Read as " + r.Audited.Format +
 		"; it cites by " + strings.Join(r.Audited.Styles, ", ") + "."
+	if n := r.Summary.Structural; n > 0 {
+		trust += " What only introduces others or asks is not counted below: " + report.Counted(n, "sentence") + "."
+	}
 	if read := r.Summary.Read; read != nil {
 		trust += " " + read.Tested()
 	}
@@ -37,6 +40,12 @@ func AuditOf(r *foreign.Result) Report {
 	for _, f := range r.Findings {
 		out.Audit.Findings = append(out.Audit.Findings, fmt.Sprintf("line %d: %s", f.Line, report.Visible(f.Text)))
 	}
+	titles := map[string]string{} // of the pages themselves
+	for _, s := range r.Sentences {
+		for _, w := range s.Windows {
+			titles[w.URL] = w.Title
+		}
+	}
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		why := s.Reason
@@ -44,7 +53,7 @@ func AuditOf(r *foreign.Result) Report {
 			why += "; " + f.Text
 		}
 		why = strings.TrimPrefix(why+"; cited by "+report.Counted(s.Cited, "sentence"), "; ")
-		out.Sources = append(out.Sources, Source{CID: s.URL, URL: s.URL, Title: report.Visible(s.Title), Status: s.Status, Reason: report.Visible(why)})
+		out.Sources = append(out.Sources, Source{CID: s.URL, URL: s.URL, Title: report.Visible(cmp.Or(s.Title, titles[s.URL])), Status: s.Status, Reason: report.Visible(why)})
 	}
 	return out
 }

@@ -53,15 +53,33 @@ func TestWhatNobodyReadIsNotGreen(t *testing.T) {
 	d := must.Get(foreign.Read("r.md", []byte(text)))(t)
 	r := must.Get(foreign.Judge(t.Context(), "r.md", []byte(text), d, foreign.Options{NoFetch: true}, source.Evidence{}))(t)
 	r.Sentences[0].Standing, r.Sentences[0].Findings = claim.Found, []claim.Finding{{Rule: "names", Level: claim.Remark, Text: "Ada"}}
+	r.Sentences[0].Windows = []foreign.Window{{URL: "https://yard.example/a", Text: "The yard", Title: "The yard's own page"}}
 	page := func() string { shown := AuditOf(r); return string(shown.HTML()) }
 	for _, want := range []string{`data-state="unread"><span aria-hidden="true">○</span> Audit: 1 of 1 read by nobody`, `○ read by nobody: its numbers and most`, `<span class="flag" data-state="unread">noted only: Ada is not there`} {
 		if !strings.Contains(page(), want) || strings.Contains(page(), "✓") {
 			t.Errorf("without %s: %s", want, page())
 		}
 	}
+	if got := page(); !strings.Contains(got, `href="https://yard.example/a">The yard&#39;s own page</a></p>`) {
+		t.Errorf("the source has no title: %s", got)
+	}
 	r.Sentences[0].Verdict = "supported"
 	if got := page(); !strings.Contains(got, "Audit: nothing doubtful") || strings.Contains(got, `class="flag"`) {
 		t.Error(got)
+	}
+}
+
+// TestAllPiecesOfASentenceAreMarked: what is wrong in a sentence cuts it into pieces, which are
+// known for pieces of it.
+func TestAllPiecesOfASentenceAreMarked(t *testing.T) {
+	const text = "It cost 7 euro in May. [1] Who paid?\n\n## Sources\n\n1. https://yard.example/a\n"
+	d := must.Get(foreign.Read("r.md", []byte(text)))(t)
+	r := must.Get(foreign.Judge(t.Context(), "r.md", []byte(text), d, foreign.Options{NoFetch: true}, source.Evidence{}))(t)
+	r.Sentences[0].Standing, r.Sentences[0].Findings = claim.Missing, []claim.Finding{{Rule: "numbers", Level: claim.Fault, Text: "7 euro"}}
+	shown := AuditOf(r)
+	page := string(shown.HTML())
+	if strings.Count(page, `<span class="s more" data-state="refused">`) != 2 || strings.Count(page, `id="s1"`) != 1 || !strings.Contains(page, "is not counted below: 1 sentence.") {
+		t.Error(page)
 	}
 }
 

@@ -459,7 +459,7 @@ func (l *layout) sourceView(ref *reference) sourceView {
 	if ref.Undated {
 		v.Year, v.Date = l.say("no date"), l.say("no date")
 	}
-	if ref.File == "" {
+	if ref.File == "" && (v.Name != shownText(ref.URL) || v.Replaced != "") {
 		v.Address = shownText(ref.URL)
 	}
 	return v

@@ -449,11 +449,15 @@ func (w *htmlWriter) nearlyQuoted(s *ShownSentence) bool {
 	return w.nearly
 }
 
-// openSentence opens the element of a sentence. The first that can be led to has its id.
+// openSentence opens the element of a piece of a sentence. The first that can be led to has its
+// id; those behind it are marked with it.
 func (w *htmlWriter) openSentence(s *ShownSentence, inLink bool) (first bool) {
 	w.write(`<span class="s`)
 	if s.Form == foreign.Uncited {
 		w.write(" uncited")
+	}
+	if w.begun[s] {
+		w.write(" more")
 	}
 	w.write(`" data-state="`, string(s.State()), `"`)
 	if first = !inLink && !w.print && !w.begun[s] && w.roomFor(len(s.Windows)); first {

@@ -27,6 +27,12 @@ func TestAuditsArePages(t *testing.T) {
 	if _, list := u.get(t, "/audits"); !strings.Contains(list, `href="/audits/`+made.AuditID+`"`) || !strings.Contains(list, "report.md") {
 		t.Errorf("the list:\n%s", list)
 	}
+	for i := range 8 {
+		must.Get(audit.Make(t.Context(), s.Desk, nil, audit.Input{Report: report + strings.Repeat(".", i), NoFetch: true, Home: store.Audits.Home(s.Home)}))(t)
+	}
+	if _, list := u.get(t, "/audits"); !strings.Contains(list, `Finished</a> <span class="num">8+</span>`) {
+		t.Errorf("eight of nine are all:\n%s", list)
+	}
 	_, page := u.get(t, "/audits/"+filepath.Base(made.AuditPath))
 	if !strings.Contains(page, `id="s1"`) || !strings.Contains(page, `data-state="doubtful"`) || strings.Contains(page, "<script>") {
 		t.Errorf("the page:\n%s", page)

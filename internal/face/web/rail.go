@@ -34,6 +34,7 @@ type railView struct {
 type railGroup struct {
 	Name, Class, Link string
 	Items             []railItem
+	More              bool // there are others, which are not shown
 }
 
 // railItem is a run, an audit, an answer, a change or a review.
@@ -122,7 +123,7 @@ func (s *Site) rail(ctx context.Context, link linker) []railGroup {
 		}
 	}
 	if list, err := audit.List(ctx, s.Desk, store.Audits.Home(s.Home)); err == nil {
-		for _, a := range list.Audits[:min(len(list.Audits), railShows)] {
+		for _, a := range list.Audits[:min(len(list.Audits), railShows+1)] {
 			item := railItem{State: s.auditState(a), Title: cmp.Or(report.Visible(a.Report), a.AuditID), Link: link("audit", a.AuditID), at: a.CreatedAt}
 			if item.Note = "checked file · " + item.State.Word; a.Missing > 0 && a.Finished {
 				item.Note = "checked file · " + strconv.Itoa(a.Missing) + " of " + strconv.Itoa(a.Sentences) + " are not on their page"
@@ -133,7 +134,7 @@ func (s *Site) rail(ctx context.Context, link linker) []railGroup {
 		}
 	}
 	answers, _ := s.keptAbout("")
-	for _, a := range s.answerRows(answers[:min(len(answers), railShows)]) {
+	for _, a := range s.answerRows(answers[:min(len(answers), railShows+1)]) {
 		finished.Items = append(finished.Items, railItem{State: a.State, Title: cmp.Or(report.Visible(a.Question), a.AnswerID), Note: "a question, " + a.State.Word, Link: link("answer", a.AnswerID), at: a.At})
 	}
 	slices.SortStableFunc(finished.Items, func(a, b railItem) int { return strings.Compare(b.at, a.at) })
@@ -156,6 +157,7 @@ func (s *Site) rail(ctx context.Context, link linker) []railGroup {
 	var out []railGroup
 	for _, g := range []railGroup{needs, works, finished, code} {
 		if len(g.Items) > 0 {
+			g.More = len(g.Items) > railShows
 			g.Items = g.Items[:min(len(g.Items), railShows)]
 			out = append(out, g)
 		}
