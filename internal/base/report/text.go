@@ -250,8 +250,8 @@ func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(kept, separator)
 }
 
-// recordsBelow is the width of a terminal below which every table is written as
-// records, so that a screen does not change its form with the length of a value.
+// recordsBelow is the width of a terminal below which a table that does not fit as it is is
+// written as records.
 const recordsBelow = 100
 
 // minText is the narrowest that a column becomes for the sake of the others.
@@ -261,8 +261,8 @@ const minText = 24
 const columnGap = "  "
 
 // table writes a table as aligned columns. On a terminal it leaves out columns
-// that have nothing in them, and writes records where it is narrow or the columns
-// do not fit.
+// that have nothing in them, and writes records where the columns do
+// not fit.
 func (t *terminal) table(table *Table) {
 	grid := table.layout(t.root)
 	if t.width > 0 {
@@ -473,14 +473,14 @@ func (g grid) withoutEmpty() grid {
 
 // narrow limits the widths so that a row is not wider than width, and reports
 // whether that is possible: every word stays whole, and the widest column
-// readable.
+// readable. On a narrow terminal no column becomes narrower.
 func (g grid) narrow(widths []int, width int) ([]int, bool) {
-	if width < recordsBelow {
-		return nil, false
-	}
 	room := width - len(columnGap)*(len(widths)-1)
 	if sum(widths) <= room {
 		return widths, true
+	}
+	if width < recordsBelow {
+		return nil, false
 	}
 	words := make([]int, len(widths))
 	for i, c := range g.columns {

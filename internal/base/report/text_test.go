@@ -194,7 +194,7 @@ func TestTablesBecomeRecords(t *testing.T) {
 				t.Errorf("width %d: line of %d columns: %q", width, report.Columns(line), line)
 			}
 		}
-		fits := width >= 100
+		fits := width >= 35
 		out = string(render(t, "text", report.Report{Blocks: []report.Block{small}}, report.Options{Width: width}))
 		if got := strings.Contains(out, "------"); got != fits {
 			t.Errorf("width %d: a small table is a table: %v, want %v:\n%s", width, got, fits, out)
