@@ -144,6 +144,7 @@ func TestTheDemosAdviceWorks(t *testing.T) {
 		{"ask latest tides", 3, "`tidegate run list` and `tidegate audit list` show what there is"},
 		{"ask --help", 0, "The exit status is 2"},
 		{"explain frames", 0, "It needs no citation"},
+		{`explain "second reader"`, 0, "another agent than the writer"},
 		{"report harbor", 3, "did you mean harbour?"},
 		{"run update harbour", 0, "recorded too: no connection was opened"},
 		{"run update harbor", 3, "did you mean harbour?"},

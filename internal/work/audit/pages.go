@@ -163,10 +163,10 @@ func (s *saved) indexed(data []byte) (get func(url string) (archive.Capture, boo
 	if index.Kind() != codec.Object {
 		return nil, badIndex(s.dir, "it must be an object from URLs to files")
 	}
-	byPage := map[string]*codec.Value{}
+	byPage, alike := map[string]*codec.Value{}, map[string]*codec.Value{}
 	s.digests = append(s.digests, codec.DigestBytes(data))
 	for _, m := range index.Members() {
-		byPage[foreign.PageURL(m.Key)] = m.Value
+		byPage[foreign.PageURL(m.Key)], alike[spelled(m.Key)] = m.Value, m.Value
 		if name := cmp.Or(m.Value.Str(), m.Value.Get("file").Str()); name != "" {
 			digest, err := s.folder.Digest(name)
 			if err != nil {
@@ -176,7 +176,7 @@ func (s *saved) indexed(data []byte) (get func(url string) (archive.Capture, boo
 		}
 	}
 	return func(url string) (archive.Capture, bool, error) {
-		entry := byPage[url]
+		entry := cmp.Or(byPage[url], alike[spelled(url)])
 		if entry == nil {
 			return archive.Capture{}, false, nil
 		}
@@ -378,7 +378,11 @@ func (s *saved) entry(url string, entry *codec.Value) (archive.Capture, error) {
 	var body []byte
 	if name != "" {
 		var err error
-		if body, err = s.folder.Read(name); err != nil {
+		body, err = s.folder.Read(name)
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			err = badIndex(s.dir, "the file of "+tidegate.Cut(url)+" is not in the folder: "+tidegate.Cut(name))
+		}
+		if err != nil {
 			return archive.Capture{}, err
 		}
 	}

@@ -64,7 +64,8 @@ func AskForReview(ctx context.Context, desk run.Desk, project string, in AskInpu
 	part := max(in.Part, 1)
 	switch {
 	case len(parts) == 0:
-		return Asked{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("base", a.Base), "there is nothing to review: no file that can be shown differs from %s", a.Base)
+		return Asked{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("base", a.Base, "help", "name as base what a committed change began from: --base HEAD~1 shows the last commit"),
+			"there is nothing to review: no file that can be shown differs from %s", a.Base)
 	case part > len(parts):
 		return Asked{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("part", part), "part must be one of %d, got %d", len(parts), part)
 	}

@@ -376,7 +376,7 @@ func misplaced(ctx context.Context, desk run.Desk, project string, about git.Tre
 			}
 		}
 		if known && name != "" && !d.Touches(name) && !d.Touches(d.Prefix()+name) {
-			warnings = append(warnings, fmt.Sprintf("issues[%d].file %q is not in the change, which is compared with %s",
+			warnings = append(warnings, fmt.Sprintf("issues[%d].file %q is not in the change, which is compared with %s (`tidegate review check --base` compares a committed one with where it began)",
 				i, tidegate.Cut(issue.File), d.Since()))
 		}
 	}

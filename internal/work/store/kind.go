@@ -157,7 +157,8 @@ func (k Kind) FindByBeginning(reach artifact.Reach, home, workdir, name string) 
 	}
 	var ids, all []string
 	if listed := k.Each(reach, home, func(_ *artifact.Folder, id string) {
-		if all = append(all, id); strings.HasPrefix(id, name) {
+		dated := len(id) == len("2006-01-02-")+len(name) && strings.HasSuffix(id, "-"+name) // named by what tells a day's apart
+		if all = append(all, id); strings.HasPrefix(id, name) || len(name) == 6 && dated {
 			ids = append(ids, id)
 		}
 	}); listed != nil {
