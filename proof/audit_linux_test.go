@@ -126,6 +126,9 @@ func TestAnAuditSurvivesKill(t *testing.T) {
 		if got := len(a.audits()); !same || got != wanted {
 			t.Errorf("%s: the next audit has another result, or none: %d audits, want %d", where, got, wanted)
 		}
+		if drafts, _ := filepath.Glob(filepath.Join(a.work, "home", "audits", ".*")); len(drafts) > 0 {
+			t.Errorf("%s: the next audit leaves %v", where, drafts)
+		}
 		tried++
 	}
 	t.Logf("%d of %d points", tried, len(points))

@@ -93,6 +93,52 @@ func TestImportSurvivesKill(t *testing.T) {
 	}
 }
 
+// TestSealSurvivesKill kills the sealing of a run at system calls with which it changes
+// files, from the first copy on. The file is absent or whole; the next seal makes one that verifies, and nothing is
+// left among temporary files of the copies in which a seal was tried before it was signed.
+func TestSealSurvivesKill(t *testing.T) {
+	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+		t.Skipf("strace cannot be used here: %v", err)
+	}
+	a := newAuditing(t, nil)
+	must.Do(t, os.CopyFS(filepath.Join(a.work, "home", "runs", "tides"), os.DirFS(begun(t, withoutGap, "completed").root)))
+	temp, key, signers := filepath.Join(a.work, "temp"), filepath.Join(a.work, "key"), filepath.Join(a.work, "signers")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	must.Write(t, signers, "ada@example.org "+string(must.Get(os.ReadFile(key+".pub"))(t)))
+	must.Do(t, os.Mkdir(temp, 0o700))
+	t.Setenv("TMPDIR", temp)
+	scratch := func() []string { return must.Get(filepath.Glob(filepath.Join(temp, "*")))(t) }
+	copied := 0
+	file := filepath.Join(a.work, "tides.sealed")
+	line := []string{"run", "seal", "tides", "--sign", key, "--output", file}
+	killed(t, a, filepath.Join(temp, "tidegate-replica-"), "sealed", 0, line, func(where string) {
+		for _, path := range scratch() {
+			copied++
+			must.Do(t, os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour))) // one that is being made may have no claim yet
+		}
+		if _, err := os.Stat(file); err == nil {
+			if out, status := a.run(binary, "verify", file, "--signers", signers); status != 0 {
+				t.Errorf("%s: what is there does not verify: %d\n%s", where, status, out)
+			}
+		}
+		if out, status := a.run(binary, line...); status != 0 {
+			t.Errorf("%s: the next one: %d\n%s", where, status, out)
+		}
+		if left := scratch(); len(left) > 0 {
+			t.Errorf("%s: the next one leaves %v", where, left)
+		}
+		if out, status := a.run(binary, "verify", file, "--signers", signers); status != 0 {
+			t.Errorf("%s: the file of the next one does not verify: %d\n%s", where, status, out)
+		}
+		must.Do(t, os.Remove(file))
+	})
+	if copied == 0 {
+		t.Error("no kill left a copy: nothing was tried")
+	}
+}
+
 // only is the one audit of a folder, "" for none; what begins with a dot is a draft.
 func only(t *testing.T, dir string) string {
 	t.Helper()

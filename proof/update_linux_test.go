@@ -74,7 +74,7 @@ func TestBuildingOnARunSurvivesKill(t *testing.T) {
 	before := snapshot(t, filepath.Join(runs, "tides"))
 	line := []string{"research", "Next: who pays?", "--from", "tides", "--agent", "recorded:demo", "--adapt", "--perspectives", "mine.json", "--plan-only"}
 	absent := 0
-	killed(t, a, "the plan waits for your yes", 0, line, func(where string) {
+	killed(t, a, a.work, "the plan waits for your yes", 0, line, func(where string) {
 		if !maps.EqualFunc(before, snapshot(t, filepath.Join(runs, "tides")), bytes.Equal) {
 			t.Errorf("%s: the earlier run is not as it was", where)
 		}
@@ -97,8 +97,9 @@ func TestBuildingOnARunSurvivesKill(t *testing.T) {
 const mostKills = 300
 
 // killed kills a command at system calls with which it may change files, and calls look
-// after each. Undisturbed it says that, and ends with that status.
-func killed(t *testing.T, a auditing, says string, ends int, line []string, look func(where string)) {
+// after each. Undisturbed it says that, and ends with that status. It is not killed before a
+// call has named from.
+func killed(t *testing.T, a auditing, from, says string, ends int, line []string, look func(where string)) {
 	t.Helper()
 	traced := filepath.Join(a.work, "trace")
 	out, status := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", traced, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...)
@@ -112,7 +113,7 @@ func killed(t *testing.T, a auditing, says string, ends int, line []string, look
 	}
 	var points []point
 	for _, call := range writingCalls {
-		first, all := occurrences(string(trace), call, a.work)
+		first, all := occurrences(string(trace), call, from)
 		for n := first; n <= all; n++ {
 			points = append(points, point{call, n})
 		}
@@ -133,7 +134,7 @@ func killed(t *testing.T, a auditing, says string, ends int, line []string, look
 func killAfterwards(t *testing.T, a auditing, folder, says string, ends int, line []string) {
 	before := snapshot(t, filepath.Dir(a.audits()[0]))
 	absent := 0
-	killed(t, a, says, ends, line, func(where string) {
+	killed(t, a, a.work, says, ends, line, func(where string) {
 		if !maps.EqualFunc(before, snapshot(t, filepath.Dir(a.audits()[0])), bytes.Equal) {
 			t.Errorf("%s: the audit is not as it was", where)
 		}
