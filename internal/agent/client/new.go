@@ -11,6 +11,9 @@ package client
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -116,6 +119,38 @@ func NetworkOf(d driver.Driver, web bool) (network cell.Network, address string)
 		return networkOf(d.settings), d.settings.ModelAddress
 	}
 	return "", ""
+}
+
+// Asks is what answers behind d, the same however d is named: a service, a client, a program or
+// a recording. Told says that it asks the model that it is told.
+func Asks(d driver.Driver) (what string, told bool) {
+	if place, ok := model.PlaceOf(d, ""); ok {
+		return place.Service, true
+	}
+	switch d := d.(type) {
+	case *headless:
+		return d.client.name, true
+	case *acp:
+		return commandOf(d.argv), true
+	case *program:
+		return commandOf(d.argv), false
+	}
+	return fmt.Sprint(d), false
+}
+
+// commandOf is a command with the whole path of its program.
+func commandOf(argv []string) string {
+	path := argv[0]
+	if found, err := exec.LookPath(path); err == nil {
+		path = found
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return strings.Join(append([]string{path}, argv[1:]...), " ")
 }
 
 // FilesOf are the files and folders that a command names among its arguments, and that the

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -78,5 +79,46 @@ func TestThePlanNamesTheFilesOfACommand(t *testing.T) {
 	}
 	if team.Cells.Unconfined = true; strings.Contains(strings.Join(team.sends(Order{}), "\n"), "may read") {
 		t.Error("without a cell it may read everything")
+	}
+}
+
+// TestNobodyVerifiesItself: who verifies a code review is another model than each reviewer,
+// however they are named, and one service may be both.
+func TestNobodyVerifiesItself(t *testing.T) {
+	t.Parallel()
+	const here = "model:http://127.0.0.1:9/v1"
+	for name, c := range map[string]struct {
+		file, reviewer, model, verifier string
+		another                         bool
+	}{
+		"by flag":             {"", here, "m", here, false},
+		"by configuration":    {"[agents.code_reviewer]\ndriver = \"" + here + "\"\nmodel = \"m\"\n", "", "", here, false},
+		"localhost":           {"", here, "m", "model:http://LocalHost:9/", false},
+		"a service by name":   {"", "api:ollama", "m", "model:http://[::1]:11434/v1", false},
+		"no model":            {"[agents.verifier]\nmodel = \"n\"\n", here, "", here, false},
+		"the same model":      {"[agents.verifier]\nmodel = \"m\"\n", here, "m", here, false},
+		"a program":           {"", "exec:cat", "", "exec:" + must.Get(exec.LookPath("cat"))(t), false},
+		"a program's model":   {"[agents.verifier]\nmodel = \"n\"\n", "exec:cat", "m", "exec:cat", false},
+		"the second reviewer": {"", "exec:true", "", "exec:cat", false},
+		"another model":       {"[agents.verifier]\nmodel = \"n\"\n", here, "m", here, true},
+		"with its driver":     {"[agents.verifier]\ndriver = \"" + here + "\"\nmodel = \"n\"\n", here, "m", here, true},
+		"another service":     {"", here, "m", "model:http://127.0.0.1:10/v1", true},
+		"another client":      {"", "claude", "", "codex", true},
+	} {
+		e := newEnv(t)
+		must.Do(t, os.MkdirAll(e.ConfigDir, 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(e.ConfigDir, config.FileName), []byte(c.file), 0o600))
+		reviewers := []string{}
+		if c.reviewer != "" {
+			reviewers = []string{c.reviewer, "exec:cat"}[:1+strings.Count(name, "second")]
+		}
+		w := Wanted{Flag: "--reviewer", Named: map[string]string{job.CodeVerifier: c.verifier}, Model: c.model}
+		w.AddPanel(reviewers)
+		w.Roles = append(w.Roles, job.CodeVerifier)
+		team := must.Get(e.Team(t.Context(), w))(t)
+		if err := team.Independent(); (err == nil) != c.another || err != nil && tidegate.CodeOf(err) != tidegate.InvalidArgs {
+			t.Errorf("%s: got %v with %+v", name, err, team.Agents)
+		}
+		team.Close()
 	}
 }

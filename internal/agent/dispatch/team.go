@@ -86,7 +86,7 @@ type Wanted struct {
 	Roles []string
 	Flag  string               // by which a person names an agent
 	Named map[string]string    // agents that a person named, by role
-	Model string               // that a person named, for all of them
+	Model string               // that a person named, for all but a code verifier that has one
 	Kept  map[string]run.Agent // whose names a run keeps, by role
 	// Settings are those that count; nil: those of the working folder.
 	Settings *config.Config
@@ -155,7 +155,7 @@ func (e *Env) Team(ctx context.Context, wanted Wanted) (*Team, error) {
 			}
 			agent.Driver = found
 		}
-		if wanted.Model != "" {
+		if wanted.Model != "" && (agent.Model == "" || !strings.HasPrefix(role, job.CodeVerifier)) {
 			agent.Model = wanted.Model
 		}
 		if role == Implementer && IsEndpoint(agent.Driver) {
@@ -196,7 +196,8 @@ func (e *Env) Settings(ctx context.Context, wanted Wanted) (config.Config, error
 // role, and the price and the key that it has for the same driver.
 func NamedAgent(settings config.Settings, role, named string) config.Agent {
 	agent := settings.Agent(role)
-	if agent.Driver == named {
+	if agent.Driver == "" || agent.Driver == named {
+		agent.Driver = named
 		return agent
 	}
 	return config.Agent{Driver: named, Read: agent.Read, Write: agent.Write, Network: agent.Network}
@@ -410,6 +411,8 @@ func (t *Team) unfit(role string, failure *driver.Error) error {
 	switch {
 	case help == "":
 		help, advice = "tidegate agents", "`tidegate agents` shows which can"
+	case failure.Code == tidegate.ModelRequired && strings.HasPrefix(role, job.CodeVerifier):
+		help, advice = "[agents.verifier] model", "name it as `model` of [agents.verifier] in tidegate.toml"
 	case strings.HasPrefix(help, "--"):
 		if after, found := strings.CutPrefix(help, "--agent "); found && t.flag != "" {
 			help = t.flag + " " + after
@@ -552,11 +555,37 @@ func AgentNames() []string {
 	return append(names, DemoAgents)
 }
 
+// Independent returns INVALID_ARGS where a code verifier is the model that reviews, by
+// whatever name. Two agents of one service are two where each names a model of its own.
+func (t *Team) Independent() error {
+	for _, one := range t.roles {
+		for _, other := range t.roles {
+			if !strings.HasPrefix(one, job.CodeVerifier) || !strings.HasPrefix(other, config.CodeReviewer) {
+				continue
+			}
+			a, b := t.Agents[one], t.Agents[other]
+			here, told := client.Asks(t.Drivers[one])
+			if there, _ := client.Asks(t.Drivers[other]); here != there || told && a.Model != b.Model && a.Model != "" && b.Model != "" {
+				continue
+			}
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verify", tidegate.Cut(a.Driver), "model", a.Model, "reviewer", tidegate.Cut(b.Driver)),
+				"--verify must name another agent than the reviewers, got %q, which nobody says is another model: name that of the reviewers with --model, and another as `model` of [agents.verifier] in tidegate.toml",
+				tidegate.Cut(a.Driver))
+		}
+	}
+	return nil
+}
+
 // Reviewers are the names of a panel, no two the same.
-func (t *Team) Reviewers() []string {
+func (t *Team) Reviewers() []string { return t.inRole(config.CodeReviewer) }
+
+// Verifiers are the names of those who hold the findings of a code review against the code.
+func (t *Team) Verifiers() []string { return t.inRole(job.CodeVerifier) }
+
+func (t *Team) inRole(kind string) []string {
 	var names []string
 	for _, role := range t.roles {
-		if !strings.HasPrefix(role, config.CodeReviewer) {
+		if !strings.HasPrefix(role, kind) {
 			continue
 		}
 		agent := t.Agents[role]

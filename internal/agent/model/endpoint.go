@@ -165,8 +165,25 @@ func onThisMachine(address string) bool {
 	if err != nil {
 		return false
 	}
-	ip, err := netip.ParseAddr(parsed.Hostname())
-	return parsed.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	host := strings.TrimSuffix(strings.ToLower(parsed.Hostname()), ".")
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified())
+}
+
+// serviceAt is the host and port of an address.
+func serviceAt(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	host, port := strings.TrimSuffix(strings.ToLower(parsed.Hostname()), "."), "80"
+	if onThisMachine(address) {
+		host = "localhost"
+	}
+	if parsed.Scheme == "https" {
+		port = "443"
+	}
+	return host + ":" + cmp.Or(parsed.Port(), port)
 }
 
 //go:embed models.txt
@@ -255,6 +272,7 @@ func (d *model) cost(model string, t tokens) (float64, bool) {
 type Place struct {
 	Title   string
 	URL     string
+	Service string        // its host and port, the same however they are written
 	Local   bool          // the model runs on this machine, and costs nothing
 	Reports bool          // the endpoint says what each answer cost
 	Price   *config.Price // of the model, by the table that comes with the program; nil where it has none
@@ -267,7 +285,7 @@ func PlaceOf(d driver.Driver, name string) (Place, bool) {
 	if !ok {
 		return Place{}, false
 	}
-	place := Place{Title: m.endpoint.title, URL: m.url, Local: m.free(), Reports: m.endpoint.name == "openrouter", Day: modelsKnown().day}
+	place := Place{Title: m.endpoint.title, URL: m.url, Service: serviceAt(m.url), Local: m.free(), Reports: m.endpoint.name == "openrouter", Day: modelsKnown().day}
 	if p, known := priceOf(m.endpoint.name, name); known {
 		place.Price = &config.Price{Input: p.input, Output: p.output}
 	}

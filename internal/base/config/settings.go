@@ -139,8 +139,12 @@ const CodeReviewer = "code_reviewer"
 const Verifier = "verifier"
 
 // Agent is what a role uses: what its own table says, then the default. A reviewer
-// of code, and a verifier, is a reviewer where nothing else is said.
+// of code, and a verifier, is a reviewer where nothing else is said. Who verifies a code review
+// is the verifier, and what follows a dot in a role counts a panel.
 func (s Settings) Agent(role string) Agent {
+	if role, _, _ = strings.Cut(role, "."); role == "code_verifier" {
+		role = Verifier
+	}
 	if role == CodeReviewer || role == Verifier {
 		return s.Agents[role].over(s.Agent("reviewer"))
 	}

@@ -51,7 +51,7 @@ func (s *session) sight(c *dispatch.Team) engine.Sight {
 	if s.Call.Flag("reviewer-tools") == "none" {
 		return engine.Sight{Tree: true}
 	}
-	for _, name := range slices.Concat(c.Reviewers(), s.Call.Flags["verify"]) {
+	for _, name := range slices.Concat(c.Reviewers(), c.Verifiers()) {
 		if engine.WithoutClient(name) {
 			s.Say("%s may read the whole repository, before and after the change: --reviewer-tools none shows it the diff alone", name)
 		}
@@ -288,7 +288,7 @@ func (s *session) reviewRun(ctx context.Context) (int, error) {
 	defer c.Close()
 	s.Announce(c)
 	in.Sight = s.sight(c)
-	in.Reviewers, in.Guidelines, in.Verifier = c.Reviewers(), s.settings.Review.Guidelines, strings.Join(s.Call.Flags["verify"], ", ")
+	in.Reviewers, in.Guidelines, in.Verifier = c.Reviewers(), s.settings.Review.Guidelines, strings.Join(c.Verifiers(), ", ")
 	if err := s.readBefore(ctx, &in, &policy); err != nil {
 		return 0, err
 	}
@@ -422,9 +422,6 @@ func (s *session) panel(ctx context.Context) (*dispatch.Team, error) {
 	wanted := dispatch.Wanted{Flag: "--reviewer", Named: map[string]string{}, Model: s.Call.Flag("model"), Settings: s.settings, Cells: cells}
 	wanted.AddPanel(s.Call.Flags["reviewer"])
 	for n, named := range s.Call.Flags["verify"] {
-		if slices.Contains(s.Call.Flags["reviewer"], named) {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verify", tidegate.Cut(named)), "--verify must name another agent than the reviewers, got %q", tidegate.Cut(named))
-		}
 		role := job.CodeVerifier
 		if n > 0 {
 			role = fmt.Sprintf("%s.%d", role, n+1)
@@ -432,7 +429,15 @@ func (s *session) panel(ctx context.Context) (*dispatch.Team, error) {
 		wanted.Roles = append(wanted.Roles, role)
 		wanted.Named[role] = named
 	}
-	return s.Team(ctx, wanted)
+	c, err := s.Team(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Independent(); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
 }
 
 // readBefore reads what was found before: the review that --output holds, those that
