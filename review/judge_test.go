@@ -157,13 +157,14 @@ ERROR tests/test_b.py
 		failing, ran            []string
 		unnamed                 int64
 		said                    map[string]string
+		unbuilt                 bool
 	}{
 		{name: "cargo", output: cargo, status: 101, format: "cargo", passed: 2, failed: 1, skipped: 1,
 			failing: []string{"queue::pops"}, ran: []string{"queue::pushes", "queue::pops", "panics"},
 			said: map[string]string{"queue::pops": "thread 'queue::pops' panicked at src/queue.rs:9:\nassertion failed"}},
 		{name: "pytest", output: pytest, status: 1, format: "pytest", passed: 2, failed: 2, skipped: 1,
 			failing: []string{"tests/test_a.py::TestQueue::test_pop", "tests/test_b.py"},
-			ran:     []string{"tests/test_a.py::TestQueue::test_pop", "tests/test_b.py"}, unnamed: 2,
+			ran:     []string{"tests/test_a.py::TestQueue::test_pop"}, unnamed: 2,
 			said: map[string]string{"tests/test_a.py::TestQueue::test_pop": "assert 1 == 2\ndef test_pop(self):\n>       assert 1 == 2\nE       assert 1 == 2"}},
 		{name: "pytest -v", output: "tests/test_a.py::test_x[1-a b] PASSED   [ 50%]\ntests/test_a.py::test_y FAILED   [100%]\n1 failed, 1 passed in 0.01s\n", status: 1, format: "pytest", passed: 1, failed: 1,
 			failing: []string{"tests/test_a.py::test_y"}, ran: []string{"tests/test_a.py::test_x[1-a b]",
@@ -188,11 +189,16 @@ ERROR tests/test_b.py
 		{name: "text that claims success", output: "all 12 tests passed\n", status: 2, failed: 1, failing: []string{"the command ended with status 2"}},
 		{name: "tap that claims success", output: "1..1\nok 1\n", status: 1, format: "TAP", passed: 1, failed: 1, failing: []string{"the command ended with status 1"}, unnamed: 1},
 		{name: "nothing", status: 0},
+		{name: "go, not built", output: `{"ImportPath":"m/a [m/a.test]","Action":"build-output","Output":"a.go:3: no module\n"}` + "\n" + `{"ImportPath":"m/a [m/a.test]","Action":"build-fail"}` + "\n" + `{"Action":"fail","Package":"m/a","FailedBuild":"m/a"}`,
+			status: 1, format: "go test -json", failed: 1, failing: []string{"m/a"}, said: map[string]string{"m/a": "a.go:3: no module"}, unbuilt: true},
+		{name: "go text, not built", output: "FAIL\tm/a [setup failed]\nFAIL\n", status: 1, failed: 1, failing: []string{"the command ended with status 1"}, unbuilt: true},
+		{name: "go text, in part", output: "FAIL\tm/a [build failed]\nok  \tm/b\t0.1s\n", status: 1, failed: 1, failing: []string{"the command ended with status 1"}},
+		{name: "cargo, not built", output: "error: could not compile `m` (lib test) due to 1 previous error\n", status: 101, failed: 1, failing: []string{"the command ended with status 101"}, unbuilt: true},
 	} {
 		got := review.ReadTestRun([]byte(tt.output), tt.status)
 		want := review.TestRun{Format: tt.format, Status: tt.status, Passed: tt.passed, Failed: tt.failed,
 			FailedNew: tt.failed, Skipped: tt.skipped, Said: tt.said, Failing: tt.failing, Ran: tt.ran, Unnamed: tt.unnamed,
-			Tail: got.Tail}
+			Unbuilt: tt.unbuilt, Tail: got.Tail}
 		if len(got.Said) == 0 {
 			got.Said = nil
 		}

@@ -25,6 +25,7 @@ type TestRun struct {
 	Said      map[string]string // by their names, what tests that failed said
 	Ran       []string          // the names of all tests that passed or failed, in order
 	Unnamed   int64             // how many did and have no name
+	Unbuilt   bool              // no test ran: none could be set up or built
 	Tail      string            // the end of the output
 }
 
@@ -61,7 +62,25 @@ func ReadTestRun(output []byte, status int) TestRun {
 		r.fail(fmt.Sprintf("the command ended with status %d", status))
 	}
 	r.FailedNew = r.Failed
+	r.Unbuilt = r.Failed > 0 && r.Format != "" && r.Passed+r.Skipped+r.Unnamed+int64(len(r.Ran)) == 0 ||
+		r.Format == "" && status != 0 && unbuiltLine().Match(output) && !ranLine().Match(output)
 	return r
+}
+
+// What go test and cargo print where nothing can be set up or built, and where a test has run.
+var (
+	unbuiltLine = pattern(`(?m)^(?:FAIL\t\S+ \[(?:setup|build) failed\]|error: (?:could not compile|failed to (?:get|download|select)|no matching package).*)\r?$`)
+	ranLine     = pattern(`(?m)^(?:ok  |FAIL)\t\S+\t`)
+)
+
+// Reason is what the first failure says, or else the end of the output, in a line.
+func (r TestRun) Reason() string {
+	for _, name := range r.Failing {
+		if r.Said[name] != "" {
+			return cutBytes(cleanLine(r.Said[name]))
+		}
+	}
+	return cutBytes(cleanLine(r.Tail))
 }
 
 // Unstarted reports whether the shell found no command that it could run.
@@ -162,7 +181,8 @@ func (r *TestRun) goTest(output []byte) bool {
 			continue
 		}
 		events++
-		pkg, test := event.Get("Package").Str(), event.Get("Test").Str()
+		built, _, _ := strings.Cut(event.Get("ImportPath").Str(), " ") // the package of a test binary
+		pkg, test := cmp.Or(event.Get("Package").Str(), built), event.Get("Test").Str()
 		name := strings.TrimSuffix(pkg+"."+test, ".")
 		if text := event.Get("Output").Str(); text != "" && !strings.HasPrefix(text, "=== ") {
 			if said[name] == nil {
@@ -190,7 +210,7 @@ func (r *TestRun) goTest(output []byte) bool {
 			tell()
 		case (action == "fail" || action == "build-fail") && !failures[pkg]:
 			failures[pkg] = true
-			r.fail(cmp.Or(pkg, event.Get("ImportPath").Str()))
+			r.fail(pkg)
 			tell()
 		}
 	}
@@ -422,7 +442,9 @@ func (r *TestRun) pytest(output []byte) bool {
 		} else {
 			r.fail(name)
 		}
-		r.ran(name)
+		if verdicts[name] != "ERROR" || strings.Contains(name, "::") { // a file that cannot be read has no test
+			r.ran(name)
+		}
 	}
 	failed := counts["failed"] + counts["error"]
 	for n := r.Failed; n < failed; n++ {

@@ -437,6 +437,12 @@ func testDiff(ctx context.Context, desk run.Desk, home, project string, d *git.D
 		return tested{not: not}, nil
 	case not != "": // the change is why
 		now = review.TestRun{Status: now.Status, Failed: 1, FailedNew: 1, Failing: []string{not}}
+	case now.Unbuilt && notBefore == "" && before.Unbuilt:
+		not = "nothing could be set up or built, neither with the change nor without: " + now.Reason()
+		if !t.Network {
+			not += " (no network: --test-network allows it)"
+		}
+		return tested{not: not}, nil
 	case notBefore == "":
 		now.Since(before)
 		if now.Format != "" {
@@ -461,7 +467,7 @@ func testBase(ctx context.Context, desk run.Desk, home string, d *git.Diff, t sa
 		return kept, "", nil
 	}
 	t.Fill, t.FillsCaches = d.CopyBase, true
-	if ran, not, err = runTests(ctx, t); err != nil || not != "" {
+	if ran, not, err = runTests(ctx, t); err != nil || not != "" || ran.Unbuilt { // which a module on this machine mends
 		return ran, not, err
 	}
 	data, err := codec.MarshalFile(ran)

@@ -117,6 +117,10 @@ func (r *CodeReview) RunTests(ctx context.Context, t sandbox.Tests) (said string
 // Tests is what the project's tests said, nil where they were not run.
 func (r *CodeReview) Tests() *review.TestRun { return r.tests.run }
 
+// NotTested is why the project's tests could be run neither with the change nor without; ""
+// where they were, or nobody wanted them.
+func (r *CodeReview) NotTested() string { return r.tests.not }
+
 // Unanswered are what no reviewer of the change answers for.
 func (r *CodeReview) Unanswered() []review.Unanswered {
 	open := unanswered(r.whole, r.tests)

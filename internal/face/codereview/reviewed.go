@@ -110,6 +110,9 @@ func (s *session) reviewed(of *engine.CodeReview, out engine.CodeReviewOutcome, 
 	r.Shown, r.Spent = review.Show(path, data), out.Spent
 	r.Dropped, r.Closed, r.Second = out.Dropped, out.Closed, out.Second
 	r.Decided = append(r.Decided, s.decided...)
+	if not := of.NotTested(); not != "" {
+		r.Warnings = append(r.Warnings, "not tested: "+not)
+	}
 	for i, f := range decided {
 		r.Issues[i] = f // with the ids that they have had from the beginning
 		why := policy.Spares(f)
