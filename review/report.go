@@ -15,8 +15,21 @@ import (
 // every issue that nobody has decided and, where the file is not as it should be, one for
 // the verdict.
 func (s Shown) Report() report.Report {
-	return s.ReportAs(s.Passed(), len(s.Issues)-s.Counts.Total())
+	r := s.ReportAs(s.Passed(), len(s.Issues)-s.Counts.Total())
+	var ids []string
+	for _, f := range s.Issues {
+		if f.Decision == "" {
+			ids = append(ids, f.ID+" "+f.Title)
+		}
+	}
+	if len(ids) > 0 {
+		r.Add(report.Heading(IDsHeading), report.Bullets(ids))
+	}
+	return r
 }
+
+// IDsHeading stands above the ids of the findings that count.
+const IDsHeading = "Ids, for tidegate review dismiss"
 
 // ReportAs is Report of a review of which somebody else says whether it passes, and how many
 // findings do not count. What stops nothing although its reviewer wants it changed is said to

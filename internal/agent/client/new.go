@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -131,21 +130,18 @@ func Asks(d driver.Driver) (what string, told bool) {
 	case *headless:
 		return d.client.name, true
 	case *acp:
-		return commandOf(d.argv), true
+		return commandOf(d.machine.Environ, d.argv), true
 	case *program:
-		return commandOf(d.argv), false
+		return commandOf(d.machine.Environ, d.argv), false
 	}
 	return fmt.Sprint(d), false
 }
 
 // commandOf is a command with the whole path of its program.
-func commandOf(argv []string) string {
+func commandOf(environ, argv []string) string {
 	path := argv[0]
-	if found, err := exec.LookPath(path); err == nil {
+	if found, err := sandbox.Find(environ, path); err == nil {
 		path = found
-	}
-	if whole, err := filepath.Abs(path); err == nil {
-		path = whole
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real

@@ -38,7 +38,7 @@ func (e commands) reviewApply(ctx context.Context, call cli.Invocation) error {
 	}
 	applied, why := f.Apply(text)
 	if why != "" {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("file", f.File, "finding", f.ID, "help", "`tidegate review show` prints the lines and what is suggested"),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("file", f.File, "finding", f.ID, "help", "`tidegate review list` has the reviews; `tidegate review show ID` prints what is suggested"),
 			"nothing is written to %s: %s", f.File, why)
 	}
 	r.Folder.Share()

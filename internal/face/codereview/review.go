@@ -165,9 +165,9 @@ func (e commands) reviewFrom(ctx context.Context, from string) (ReviewRun, error
 func (e commands) keptFrom(
 	ctx context.Context, from string,
 ) (list []reviews.Ended, missing func(id string) error, err error) {
-	where := "no review of this project that the home keeps"
+	where, help := "no review of this project that the home keeps", "`tidegate review list` has the reviews, and `tidegate review show ID` the ids of their findings"
 	missing = func(id string) error {
-		return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("ID", tidegate.Cut(id)), "%s has a finding %q", where, tidegate.Cut(id))
+		return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("ID", tidegate.Cut(id), "help", help), "%s has a finding %q", where, tidegate.Cut(id))
 	}
 	if from != "" {
 		where = "nothing in " + from

@@ -184,7 +184,7 @@ func (r ReviewRun) report() report.Report {
 	for _, list := range []struct {
 		heading string
 		items   []string
-	}{{"Ids, for tidegate review dismiss", ids}, {review.SparedHeading, spared}, {"Findings that do not hold", dropped}} {
+	}{{review.IDsHeading, ids}, {review.SparedHeading, spared}, {"Findings that do not hold", dropped}} {
 		if len(list.items) > 0 {
 			out.Add(report.Heading(list.heading), report.Bullets(list.items))
 		}
