@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -264,5 +265,35 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 				t.Errorf("something was left behind (-before +after):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestARunIsReadWhereNothingCanBeWritten, such as on a disk that turned read-only.
+func TestARunIsReadWhereNothingCanBeWritten(t *testing.T) {
+	made := completed(t)
+	read := func() []string {
+		status := must.Get(stage.Status(t.Context(), runs.Pinned, made.ManifestPath))(t)
+		verified := must.Get(run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: made.ManifestPath}))(t)
+		reported := must.Get(reporting.ReadReport(t.Context(), runs.Open(t, made.ManifestPath), false, "tidegate test"))(t)
+		return []string{marshal(t, status), marshal(t, verified), string(must.Get(reported.Export(t.Context(), "markdown", nil))(t))}
+	}
+	before := read()
+	allow := func(file, folder os.FileMode) {
+		must.Do(t, filepath.WalkDir(made.Root, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				return os.Chmod(path, folder)
+			} else if err == nil {
+				err = os.Chmod(path, file)
+			}
+			return err
+		}))
+	}
+	allow(0o400, 0o500)
+	t.Cleanup(func() { allow(0o600, 0o700) })
+	if os.WriteFile(filepath.Join(made.Root, "gates.json"), nil, 0o600) == nil {
+		t.Skip("this user writes to what it may not write to")
+	}
+	if diff := cmp.Diff(before, read()); diff != "" {
+		t.Errorf("it is read otherwise (-before +after):\n%s", diff)
 	}
 }
