@@ -369,7 +369,7 @@ func (m *maker) opposed(text string) (string, bool) {
 		}
 		for _, spelled := range [][2]string{{word, to}, {titled(word), titled(to)}} {
 			i := strings.Index(text, spelled[0])
-			if i < 0 || conditional(text[:i], m.language) || !ends(text[:i], text[i:]) || !ends(text[:i+len(spelled[0])], text[i+len(spelled[0]):]) {
+			if i < 0 || conditional(text[:i], m.language) || inIdiom(text, i, m.language) || !ends(text[:i], text[i:]) || !ends(text[:i+len(spelled[0])], text[i+len(spelled[0]):]) {
 				continue
 			}
 			at := slices.IndexFunc(places, func(p place) bool { return p.start == i })
@@ -401,6 +401,14 @@ func (m *maker) opposed(text string) (string, bool) {
 // conditional reports whether what stands behind a text stands in a condition.
 func conditional(before, language string) bool {
 	return hasWord(strings.ToLower(before[strings.LastIndexAny(before, ",;")+1:]), "conditions", language)
+}
+
+// inIdiom reports whether a place of a text lies in an idiom.
+func inIdiom(text string, at int, language string) bool {
+	return slices.ContainsFunc(wordsOf("idioms", language), func(idiom string) bool {
+		i := strings.Index(strings.ToLower(text), idiom)
+		return i >= 0 && i <= at && at < i+len(idiom)
+	})
 }
 
 func titled(word string) string {
@@ -455,10 +463,10 @@ func wordsOf(list, language string) []string { return listed()[list+" "+language
 // listed are the lists of words, by name and language.
 var listed = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for _, list := range []string{"hedges", "joiners", "labels", "clauses", "conditions", "ends", "negatives", "determiners", "quantifiers"} {
+	for _, list := range []string{"hedges", "joiners", "labels", "clauses", "conditions", "ends", "negatives", "determiners", "quantifiers", "idioms"} {
 		for _, e := range page.List(lists, "lists/"+list+".txt") {
 			key := list + " " + e.Language
-			if list == "hedges" {
+			if list == "hedges" || list == "idioms" {
 				all[key] = append(all[key], e.Text)
 			} else {
 				all[key] = append(all[key], strings.Fields(e.Text)...)
