@@ -166,7 +166,7 @@ func (s *saved) indexed(data []byte) (get func(url string) (archive.Capture, boo
 	byPage, alike := map[string]*codec.Value{}, map[string]*codec.Value{}
 	s.digests = append(s.digests, codec.DigestBytes(data))
 	for _, m := range index.Members() {
-		byPage[foreign.PageURL(m.Key)], alike[spelled(m.Key)] = m.Value, m.Value
+		byPage[foreign.PageURL(m.Key)], alike[bare(m.Key)] = m.Value, m.Value
 		if name := cmp.Or(m.Value.Str(), m.Value.Get("file").Str()); name != "" {
 			digest, err := s.folder.Digest(name)
 			if err != nil {
@@ -176,13 +176,19 @@ func (s *saved) indexed(data []byte) (get func(url string) (archive.Capture, boo
 		}
 	}
 	return func(url string) (archive.Capture, bool, error) {
-		entry := cmp.Or(byPage[url], alike[spelled(url)])
+		entry := cmp.Or(byPage[url], alike[bare(url)])
 		if entry == nil {
 			return archive.Capture{}, false, nil
 		}
 		c, err := s.entry(url, entry)
 		return c, true, err
 	}, nil
+}
+
+// bare is the same for addresses that differ in nothing but the scheme, "www." and a last slash.
+func bare(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
 }
 
 // mostSaved is how many bytes of pages in WARC and MHTML files are used.
